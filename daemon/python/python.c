@@ -5,6 +5,7 @@
  */
 #include "python/pythons.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "kernel/bpf.h"
 #include "python/python_codes.h"
@@ -81,6 +82,7 @@ static void python_read(void *own)
 	struct python *python = own;
 
 	python->bytes_read = 0;
+	python_codes_rest(python->codes, clock_mono_ns());
 	int err = ring_buffer__consume(python->ring);
 
 	if (err < 0 && err != -EAGAIN)

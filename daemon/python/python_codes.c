@@ -25,6 +25,7 @@ enum {
 	CUT_NAME = 1,
 	CUT_FILE = 2,
 	FETCHED_BYTES = 16 << 20, /* a second, of line tables too long to be reported */
+	REST_MINUTES = 5,
 };
 
 /* A user whose programs have code objects or files here. */
@@ -48,6 +49,7 @@ struct code {
 	struct owner *owner;
 	struct source_file *file;
 	uint32_t version, first_line;
+	uint32_t met_minute; /* when it was met last */
 	size_t lines_len, bytes;
 	size_t known; /* number of bytes that were reported, compared when it is reported again */
 	struct code *prev, *next; /* in the owner's list */
@@ -67,6 +69,7 @@ struct python_codes {
 	struct crew *crew;
 	const uint64_t *execs;
 	u64 *told;          /* NULL: nothing can be asked for again */
+	uint32_t minute;    /* the current one, as of python_codes_rest() */
 	uint64_t second_ns; /* start of the current second of fetching */
 	size_t fetched;     /* bytes in that second */
 	struct python_codes_stats stats;
@@ -289,6 +292,7 @@ static int keep(struct python_codes *codes, struct owner *owner, const struct to
 	code->first_line = told->head.first_line;
 	code->bytes = bytes + marks_bytes;
 	code->known = known_bytes(told);
+	code->met_minute = codes->minute;
 	memcpy(code->text, name->data, name->len);
 	memcpy(code->text + name->len + 1, told->lines, told->lines_len);
 	code->lines = (const uint8_t *)code->text + name->len + 1;
@@ -448,6 +452,7 @@ bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t 
 		ask_again(codes, signature);
 		return false;
 	}
+	code->met_minute = codes->minute;
 	DL_DELETE(code->owner->latest, code);
 	DL_PREPEND(code->owner->latest, code);
 	struct line_place place =
@@ -462,6 +467,31 @@ bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t 
 		.identity = hash_bytes(code->identity, &line, sizeof(line)),
 	};
 	return true;
+}
+
+static struct code *find_unmet(const struct python_codes *codes)
+{
+	for (const struct owner *owner = codes->owners; owner; owner = owner->hh.next) {
+		struct code *oldest = owner->latest ? owner->latest->prev : NULL;
+
+		if (oldest && codes->minute - oldest->met_minute >= REST_MINUTES)
+			return oldest;
+	}
+	return NULL;
+}
+
+void python_codes_rest(struct python_codes *codes, uint64_t now_mono_ns)
+{
+	uint32_t minute = (uint32_t)(now_mono_ns / (60 * NSEC_PER_SEC));
+	struct code *code;
+
+	if (minute == codes->minute)
+		return;
+	codes->minute = minute;
+	while ((code = find_unmet(codes))) {
+		ask_again(codes, code->signature);
+		forget(codes, code);
+	}
 }
 
 void python_codes_get_stats(const struct python_codes *codes, struct python_codes_stats *ret_stats)

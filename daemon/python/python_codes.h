@@ -3,7 +3,8 @@
  * struct python_codes - the code objects that were seen on stacks, by the signature that samples
  * refer to them with: function, file, first line and line table, copied while they ran. Bounded in
  * bytes: when there are too many, the user whose programs have the most bytes loses the code object
- * that has been unused for longest. Loop thread only.
+ * that has been unused for longest. Those that were not met for five minutes are forgotten: most
+ * of them are those of programs that have ended. Loop thread only.
  */
 #pragma once
 
@@ -49,4 +50,7 @@ int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *
  * or is forgotten. */
 bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t offset,
                        struct runtime_frame *ret_frame);
+/* Forgets what was not met for long; once a minute, whenever it is called. The kernel half reports
+ * such a code object again when it meets it. */
+void python_codes_rest(struct python_codes *codes, uint64_t now_mono_ns);
 void python_codes_get_stats(const struct python_codes *codes, struct python_codes_stats *ret_stats);

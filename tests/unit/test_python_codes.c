@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Code objects as the kernel half reports them: names, lines, repeated reports, truncated ones,
- * what is forgotten, and false values.
+ * Code objects as the kernel half reports them: names, lines, repeated reports, truncated ones, and
+ * false values.
  */
+#include "tests/unit/python_told.h"
 #include "tests/unit/suites.h"
 
 #include "base/buf.h"
@@ -15,62 +16,6 @@
 #include <string.h>
 
 #define UNREADABLE "[python: name not readable]"
-
-/* A report of a code object, made from the values of a test. */
-struct told {
-	struct python_code code;
-	const char *name, *file;
-	const void *lines;
-};
-
-static struct told told_of(uint64_t signature, const char *name, const char *file)
-{
-	struct told told = {
-		.code = {.signature = signature,
-	                 .began_ns = reach_began_boot_ns((uint32_t)getpid()),
-	                 .pid = (uint32_t)getpid(),
-	                 .version = 0x030b,
-	                 .first_line = 10,
-	                 .lines_bytes = 3,
-	                 .name_bytes = (uint16_t)strlen(name),
-	                 .file_bytes = (uint16_t)strlen(file),
-	                 .name_kind = 1,
-	                 .file_kind = 1},
-		.name = name,
-		.file = file,
-		.lines = "\xd8\x00\x00", /* line 11, for one instruction */
-	};
-
-	return told;
-}
-
-static int tell_of(struct python_codes *codes, uint32_t owner, const struct told *told)
-{
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
-	size_t lines = told->code.lines_bytes;
-
-	buf_add(&bytes, &told->code, sizeof(told->code));
-	buf_add(&bytes, told->name, told->code.name_bytes);
-	buf_add(&bytes, told->file, told->code.file_bytes);
-	buf_add(&bytes, told->lines, lines < MAX_PYTHON_LINES ? lines : MAX_PYTHON_LINES);
-	return python_codes_add(codes, owner, bytes.data, bytes.len);
-}
-
-static int tell(struct python_codes *codes, const struct told *told)
-{
-	return tell_of(codes, 1000, told);
-}
-
-static void check_place(struct python_codes *codes, uint64_t signature, const char *function,
-                        const char *file, uint32_t line)
-{
-	struct runtime_frame place;
-
-	ck_assert(python_codes_find(codes, signature, 0, &place));
-	ck_assert_str_eq(place.function, function);
-	ck_assert_str_eq(place.file, file);
-	ck_assert_uint_eq(place.line, line);
-}
 
 static uint64_t identity(struct python_codes *codes, uint64_t signature, uint32_t offset)
 {
@@ -310,72 +255,6 @@ START_TEST(cut_pairs)
 }
 END_TEST
 
-START_TEST(forgets_what_is_not_asked_for)
-{
-	enum { COUNT = 1000, MAX_BYTES = 16 * 1024 };
-	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(MAX_BYTES);
-	struct python_codes_stats stats;
-	struct runtime_frame place;
-
-	for (uint64_t i = 1; i <= COUNT; i++) {
-		struct told told = told_of(i, "function", i % 2 ? "/one.py" : "/two.py");
-
-		ck_assert_int_eq(tell(codes, &told), 0);
-		check_place(codes, i, "function", i % 2 ? "/one.py" : "/two.py", 11);
-		ck_assert(python_codes_find(codes, 1, 0, &place));
-		python_codes_get_stats(codes, &stats);
-		ck_assert_uint_le(stats.code_bytes, MAX_BYTES);
-	}
-	ck_assert_uint_gt(stats.codes, 10);
-	ck_assert_uint_eq(stats.codes + stats.codes_evicted, COUNT);
-	ck_assert(!python_codes_find(codes, 2, 0, &place));
-	ck_assert(python_codes_find(codes, COUNT, 0, &place));
-}
-END_TEST
-
-/* A long or a short path. */
-static const char *path_of(uint64_t number, char path[MAX_PYTHON_FILE + 1])
-{
-	snprintf(path, MAX_PYTHON_FILE + 1, "/%0*" PRIu64, number % 2 ? 500 : 5, number);
-	return path;
-}
-
-/* A user's code objects stay, however many another user's programs have, and however long their
- * paths are. */
-START_TEST(one_user_does_not_take_anothers_room)
-{
-	enum { MINE = 20, COUNT = 2000, MAX_BYTES = 64 * 1024 };
-	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(MAX_BYTES);
-	struct python_codes_stats stats;
-	char path[MAX_PYTHON_FILE + 1];
-
-	for (uint64_t i = 1; i <= MINE; i++) {
-		struct told told = told_of(i, "mine", "/mine.py");
-
-		ck_assert_int_eq(tell_of(codes, 1, &told), 0);
-	}
-	for (uint64_t i = 1; i <= COUNT; i++) {
-		struct told told = told_of(MINE + i, "other", path_of(i, path));
-
-		ck_assert_int_eq(tell_of(codes, 2, &told), 0);
-	}
-	python_codes_get_stats(codes, &stats);
-	ck_assert_uint_le(stats.code_bytes, MAX_BYTES);
-	ck_assert_uint_gt(stats.codes_evicted, 0);
-	for (uint64_t i = 1; i <= MINE; i++)
-		check_place(codes, i, "mine", "/mine.py", 11);
-	/* The user with the most code objects loses some. */
-	for (uint64_t i = 1; i <= COUNT; i++) {
-		struct told told = told_of(MINE + COUNT + i, "third", "/third.py");
-
-		ck_assert_int_eq(tell_of(codes, 3, &told), 0);
-	}
-	for (uint64_t i = 1; i <= MINE; i++)
-		check_place(codes, i, "mine", "/mine.py", 11);
-	check_place(codes, MINE + COUNT - 1, "other", path_of(COUNT - 1, path), 11);
-}
-END_TEST
-
 START_TEST(keeps_one_without_room)
 {
 	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(0);
@@ -487,8 +366,6 @@ Suite *python_codes_suite(void)
 	tcase_add_test(tcase, long_tables_are_fetched_by_a_crew);
 	tcase_add_loop_test(tcase, long_tables_that_are_gone, 0, 7);
 	tcase_add_loop_test(tcase, cut_pairs, 0, 2);
-	tcase_add_test(tcase, forgets_what_is_not_asked_for);
-	tcase_add_test(tcase, one_user_does_not_take_anothers_room);
 	tcase_add_test(tcase, keeps_one_without_room);
 	tcase_add_loop_test(tcase, lies_are_refused, 0, sizeof(breaks) / sizeof(breaks[0]));
 	tcase_add_test(tcase, cut_descriptions_are_refused);
