@@ -212,6 +212,7 @@ struct cred {
 
 struct task_struct {
 	unsigned int flags, __state;
+	void *stack;
 	int pid, tgid, on_cpu;
 	char comm[16];
 	const struct cred *cred;

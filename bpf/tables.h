@@ -13,6 +13,7 @@
 	KIND(rss, rss_samples, rss_lost)                        \
 	KIND(mmap, mmap_samples, mmap_lost)                     \
 	KIND(offcpu, waits, waits_lost)                         \
+	KIND(waker, wakings, wakings_lost)                      \
 	KIND(gpu_memory, gpu_allocations, gpu_allocations_lost) \
 	KIND(gpu_tensor, gpu_tensors, gpu_tensors_lost)         \
 	KIND(gpu_launch, gpu_launches, gpu_launches_lost)       \
@@ -75,6 +76,9 @@
 	        "Samples of growth of address space lost because the tally map was full")          \
 	COUNTER(waits, "Waits recorded, each as many times as it stands for")                      \
 	COUNTER(waits_lost, "Waits that were to be recorded and were lost for lack of room")       \
+	COUNTER(wakings, "Waits recorded with who ended them, each as many times as it stands "    \
+	                 "for")                                                                    \
+	COUNTER(wakings_lost, "Waits of which who ended them was lost for lack of room")           \
 	COUNTER(wait_parts, "Parts of waits recorded, beside the last part of each")               \
 	COUNTER(wait_parts_lost, "Parts of waits lost because the tally map was full")             \
 	COUNTER(growth_put_off,                                                                    \

@@ -13,3 +13,11 @@ enum {
 	WAIT_KEPT_NODES_MOST = 131072,
 	WAIT_SEATS = 4096, /* a power of two */
 };
+
+/* In a tally of KIND_waker, whose key is that of the thread that ended a wait, in place of the
+ * thread's name: the thread that waited. */
+struct woken {
+	u32 pid, tid;
+	u64 user_stack;
+};
+_Static_assert(sizeof(struct woken) == TASK_COMM_BYTES, "it has that place");

@@ -2,7 +2,8 @@
 /*
  * Waits: why and where threads are not on a CPU. A wait begins when the scheduler switches away
  * from a thread. It is accounted for when the scheduler does so the next time, from the times that
- * the scheduler itself keeps of the thread; nothing is done when the thread runs again or is woken.
+ * the scheduler itself keeps of the thread; nothing is done here when the thread is woken or runs
+ * again.
  *
  * wait_draw.bpf.h decides which waits are sampled.
  */

@@ -15,6 +15,12 @@ extern const volatile u8 wait_calls[WAIT_SYSCALLS];
 /* CLOCK_MONOTONIC less rq.clock, as of late; 0: not known yet. */
 extern u64 wait_ahead_ns;
 
+/* The thread that ended a wait. pid 0: an interrupt did. */
+struct waker {
+	u64 kernel_stack, user_stack;
+	u32 pid, tid, image, unused;
+};
+
 /* A sampled wait under way. */
 struct wait {
 	u64 since_ns; /* what was before is accounted for; CLOCK_MONOTONIC */
@@ -26,7 +32,9 @@ struct wait {
 	u64 ran_ns;     /* its sum_exec_runtime, which stands still while it waits */
 	u64 has_ended; /* it is accounted for, and the thread has not been switched away from yet */
 	u32 user;
-	u32 place; /* where the account's waits are counted */
+	u32 place;    /* where the account's waits are counted */
+	u64 woken_ns; /* 0: not yet */
+	struct waker waker;
 	struct tally_key key;
 };
 
@@ -101,6 +109,24 @@ static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)
 		give_back(place, seat);
 }
 
+/* Adds who ended a wait for which a thread slept, and whose last part has just been added. */
+static __always_inline void put_waker(struct scratch *scratch, u32 at, const struct wait *wait,
+                                      u64 slept, u64 until)
+{
+	struct woken woken = {wait->key.pid, wait->key.tid, wait->key.user_stack};
+
+	scratch->key = (struct tally_key){
+		.kernel_stack = wait->waker.kernel_stack,
+		.user_stack = wait->waker.user_stack,
+		.pid = wait->waker.pid,
+		.tid = wait->waker.tid,
+		.image = wait->waker.image,
+		.kind = KIND_waker,
+	};
+	__builtin_memcpy(scratch->key.thread, &woken, sizeof(woken));
+	wait_put(at, 0, wait->weight, slept * wait->weight, until);
+}
+
 /* Accounts for a wait from which a thread came when it was switched to. `began_ns` tells whether it
  * is still the wait that was found. */
 static __always_inline void end_wait(struct task_struct *task, struct scratch *scratch, u32 at,
@@ -127,6 +153,8 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 	is_runnable = left && runnable == left;
 	wait_put(at, is_runnable ? WAIT_RUNNABLE : detail, weight,
 	         (is_runnable ? left : left - runnable) * weight, until);
+	if (wait->woken_ns && wait->woken_ns > began_ns)
+		put_waker(scratch, at, wait, wait->woken_ns - began_ns, until);
 }
 
 static __always_inline int may_open(u64 user_and_1, u32 *ret_place)

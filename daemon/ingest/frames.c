@@ -50,7 +50,7 @@ static uint32_t add_cut(struct frames *frames, uint64_t why)
 
 	if (strncmp(text, cut, strlen(cut)) == 0)
 		text += strlen(cut);
-	return add_missing(frames, 0, text);
+	return add_missing(frames, frames->root, text);
 }
 
 /* How many words, counted from the leaf, lead up the stack. A native caller outside every mapping
@@ -80,20 +80,20 @@ bool frames_are_mapped(const struct image *image, const struct stack_words *stac
 static uint32_t add_root(struct frames *frames, const struct stack_words *stack, size_t valid,
                          uint64_t cut)
 {
-	uint32_t path = cut ? add_cut(frames, cut) : 0;
+	uint32_t path = cut ? add_cut(frames, cut) : frames->root;
 
 	if (valid < stack->len) {
 		frames->losses->frames_unmapped++;
 		/* If the walker gave a reason, that reason stands. In a process that it did not
 		 * know it could not recognize addresses outside every mapping. */
-		return path ?: add_cut(frames, COUNTER_cut_unmapped);
+		return cut ? path : add_cut(frames, COUNTER_cut_unmapped);
 	}
 	if (!stack->whole) {
 		frames->losses->frames_without_stack++;
 		return add_missing(frames, path, "stack lost");
 	}
 	/* A native frame always runs the interpreted frames; here it is missing. */
-	if (!path && stack->len && is_interpreted(stack->words[stack->len - 1]))
+	if (!cut && stack->len && is_interpreted(stack->words[stack->len - 1]))
 		return add_missing(frames, path, "what runs these interpreted frames");
 	return path;
 }

@@ -14,6 +14,7 @@ struct frames {
 	struct places places;
 	struct runtimes *runtimes;
 	struct drain_losses *losses;
+	uint32_t root;              /* the path that stacks are put on; 0: none */
 	struct runtime_version ran; /* of the interpreted frames in the latest stack */
 };
 
@@ -39,7 +40,7 @@ struct stack_words {
 
 /* Whether all native frames of a stack are in mappings of the image. */
 bool frames_are_mapped(const struct image *image, const struct stack_words *stack);
-/* Adds the call path of a stack; 0 for an empty stack. `image` is NULL if the process could not be
- * identified; then native frames are left out. */
+/* Adds the call path of a stack to `root`; `root` for an empty stack. `image` is NULL if the
+ * process could not be identified; then native frames are left out. */
 uint32_t frames_add(struct frames *frames, const struct image *image,
                     const struct stack_words *stack);

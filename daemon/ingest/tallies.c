@@ -7,11 +7,13 @@
 #include "base/accounts.h"
 #include "base/bounds.h"
 #include "bpf/python.h"
+#include "bpf/wait.h"
 #include "ingest/drain.h"
 #include "ingest/frames.h"
 #include "ingest/source.h"
 #include "ingest/tasks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NOT_SEEN "[unknown: not sampled]"
@@ -29,19 +31,21 @@ static uint64_t kernel_pc(const struct tallying *on, size_t at)
 	return at ? on->words[at] - 1 : on->words[at];
 }
 
-static uint32_t add_user(struct tallying *on, const struct tally_key *key,
+/* Adds a user stack of the process to the path `root`. */
+static uint32_t add_user(struct tallying *on, uint32_t root, uint64_t key, uint32_t pid,
                          const struct image *image)
 {
 	struct stack_words stack = {.words = on->words};
 
-	stack.len = stack_index_words(&on->half->index, key->user_stack, on->words, &stack.whole);
+	stack.len = stack_index_words(&on->half->index, key, on->words, &stack.whole);
 	/* The record of a mapping was lost. */
 	if (image && !frames_are_mapped(image, &stack))
-		procs_look_again(on->half->tables->procs, key->pid);
+		procs_look_again(on->half->tables->procs, pid);
 	on->frames.places.met_closed = false;
+	on->frames.root = root;
 	uint32_t path = frames_add(&on->frames, image, &stack);
 	if (on->frames.places.met_closed)
-		procs_open_again(on->half->tables->procs, key->pid);
+		procs_open_again(on->half->tables->procs, pid);
 	return path;
 }
 
@@ -54,6 +58,11 @@ static uint32_t add_kernel(struct tallying *on, uint64_t key, uint32_t path)
 		path = builder_node(on->frames.builder, path,
 		                    places_kernel(&on->frames.places, kernel_pc(on, len)));
 	return path;
+}
+
+static uint32_t add_pseudo(struct tallying *on, uint32_t path, const char *name)
+{
+	return builder_node(on->frames.builder, path, places_pseudo(&on->frames.places, name));
 }
 
 static const char *gil_name(uint8_t gil)
@@ -132,13 +141,52 @@ static void add_tally(struct tallying *on, const struct tally_key *key, const st
 
 	if (!image)
 		on->half->losses->images_missing += tally->count;
-	path = add_user(on, key, image);
+	path = add_user(on, 0, key->user_stack, key->pid, image);
 	path = add_kernel(on, key->kernel_stack, path);
 	if (!path)
-		path = builder_node(on->frames.builder, 0,
-		                    places_pseudo(&on->frames.places, "[no stack]"));
+		path = add_pseudo(on, 0, "[no stack]");
 	builder_sample(on->frames.builder, path, add_task(on, key, state_name(key), tally, image),
 	               values);
+}
+
+/* The frame at the root of a stack that ended waits names its process: "[woken by NAME]". */
+static uint32_t add_waker_name(struct tallying *on, const struct tally_key *key,
+                               const struct image *image)
+{
+	char name[sizeof("[woken by ]") + TASK_COMM_BYTES];
+
+	if (!key->pid)
+		return add_pseudo(on, 0, "[woken by an interrupt]");
+	if (!image)
+		return add_pseudo(on, 0, "[woken by a process not known]");
+	snprintf(name, sizeof(name), "[woken by %.*s]", TASK_COMM_BYTES, image->comm);
+	return add_pseudo(on, 0, name);
+}
+
+/* The stack that ended the waits, and above it the user stack that waited. */
+static void add_waker(struct tallying *on, const struct tally_key *key, const struct tally *tally)
+{
+	struct procs *procs = on->half->tables->procs;
+	const struct image *waker = procs_image(procs, key->pid, tally->last_ns), *image;
+	uint64_t values[PROFILE_VALUES] = {tally->count, tally->value};
+	struct tally_key waits = {.kind = KIND_waker};
+	struct woken woken;
+	uint32_t path;
+
+	memcpy(&woken, key->thread, sizeof(woken));
+	waits.pid = woken.pid;
+	waits.tid = woken.tid;
+	path = add_waker_name(on, key, waker);
+	path = add_user(on, path, key->user_stack, key->pid, waker);
+	path = add_kernel(on, key->kernel_stack, path);
+	path = add_pseudo(on, path, "[wakes]");
+	image = procs_image(procs, woken.pid, tally->last_ns);
+	if (!image)
+		on->half->losses->images_missing += tally->count;
+	path = add_user(on, path, woken.user_stack, woken.pid, image);
+	if (image)
+		snprintf(waits.thread, sizeof(waits.thread), "%s", image->comm);
+	builder_sample(on->frames.builder, path, add_task(on, &waits, "", tally, image), values);
 }
 
 static struct tallying begin(struct half *half, struct builder *into)
@@ -160,7 +208,10 @@ int tallies_fill(struct half *half, struct source_state *state, struct builder *
 		if (drained->tally_keys[i].kind != state->kind)
 			continue;
 		*ret_samples += drained->tallies[i].count;
-		add_tally(&on, &drained->tally_keys[i], &drained->tallies[i]);
+		if (state->kind == KIND_waker)
+			add_waker(&on, &drained->tally_keys[i], &drained->tallies[i]);
+		else
+			add_tally(&on, &drained->tally_keys[i], &drained->tallies[i]);
 	}
 	places_release(&on.frames.places);
 	return 0;
@@ -176,7 +227,7 @@ void tallies_add_unseen(struct half *half, struct builder *into, size_t at, uint
 
 	key.gil = GIL_UNKNOWN;
 	key.detail = WAIT_RUNNABLE; /* it names no call */
-	builder_sample(into, builder_node(into, 0, places_pseudo(&on.frames.places, NOT_SEEN)),
+	builder_sample(into, add_pseudo(&on, 0, NOT_SEEN),
 	               add_task(&on, &key, "unknown", tally, image), values);
 	places_release(&on.frames.places);
 }

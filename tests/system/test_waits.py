@@ -37,6 +37,7 @@ class Waits(unittest.TestCase):
             cls.elapsed, after = time.monotonic() - began, schedstat(workload.pid)
             cls.walls = [server.profile(f"type=wall&{span}&pid={workload.pid}") for span in ("seconds=3", f"last={SECONDS}s")]
             cls.ran = {tid: [a - b for a, b in zip(after[tid], before[tid])] for tid in before}
+            cls.wakers = server.profile(f"type=waker&last={SECONDS}s&pid={workload.pid}")
             cls.last = server.profile(f"type=offcpu&last={SECONDS}s&pid={workload.pid}")
             cls.text = server.get(f"/profile?type=offcpu&last={SECONDS}s&pid={workload.pid}&format=text").text
             cls.metrics = server.metrics()
@@ -58,6 +59,27 @@ class Waits(unittest.TestCase):
 
     def test_by_function(self):
         self.assert_schedule(self.profile)
+
+    def waker_of(self, function):
+        """Returns the names that are on all stacks that ended its waits in the main thread, and the time that these took."""
+        names, seconds = None, 0
+        for sample in self.wakers.samples:
+            at = sample.names.index("[wakes]")  # the leaf is first
+            if sample.labels["tid"] == self.pid and function in sample.names[:at]:
+                names = set(sample.names[at:]) & (set(sample.names[at:]) if names is None else names)
+                seconds += sample.values[1] / 1e9
+        return names, seconds
+
+    def test_who_ended_them(self):
+        """The mutex's holder, and who wrote to the pipe."""
+        waits = {name: self.seconds(self.last, lambda s, n=name: s.labels["tid"] == self.pid and n in s.names and s.labels["state"] == "sleep")
+                 for name in SCHEDULE}
+        for function, expected in (("locks", ("[woken by waits]", "help", "futex_wake")), ("reads", ("[woken by waits]", "help", "put")),
+                                   ("sleeps", ("[woken by an interrupt]", "hrtimer_wakeup"))):
+            names, seconds = self.waker_of(function)
+            self.assertTrue(set(expected) <= names, (function, names))
+            # A wait counts as a whole when it ends, and the interval may begin and end within one.
+            self.assertAlmostEqual(seconds, waits[function], delta=2 * SCHEDULE[function][0], msg=function)
 
     def test_in_the_past(self):
         self.assert_schedule(self.last)

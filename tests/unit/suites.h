@@ -143,6 +143,7 @@
 	SUITE(dwarf_lines)       \
 	SUITE(drain)             \
 	SUITE(run_times)         \
+	SUITE(waker)             \
 	SUITE(wait_times)        \
 	SUITE(bound)             \
 	SUITE(runtimes)          \

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who ends waits, by the tracepoint sched_waking: of the waits that the source offcpu samples.
+ */
+#include "ingest/source.h"
+
+#include "bpf/profd.skel.h"
+#include "ingest/tallies.h"
+#include "kernel/bpf_parts.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void waker_configure(struct bpf *bpf, const struct source_config *config,
+                            struct source_state *state)
+{
+	(void)bpf;
+	state->config = *config;
+	state->period = 1;
+}
+
+/* The source offcpu has the part loaded. */
+static int waker_attach(struct bpf *bpf, const bool *online, struct source_state *state)
+{
+	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_WAITS);
+	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
+
+	(void)online;
+	if (!state->config.waits) {
+		snprintf(state->why, sizeof(state->why), "switched off by waits = no");
+		return 0;
+	}
+	snprintf(state->why, sizeof(state->why), "%s",
+	         *why ? why : "its BPF programs are being loaded");
+	if (!part || state->second)
+		return 0;
+	state->second = bpf_program__attach(part->progs.wait_waking);
+	state->on = state->second;
+	state->attached = state->on;
+	if (!state->on)
+		snprintf(state->why, sizeof(state->why), "cannot attach to sched_waking: %s",
+		         strerror(errno));
+	return state->on ? 0 : -errno;
+}
+
+static void waker_detach(struct source_state *state)
+{
+	bpf_link__destroy(state->second);
+	state->second = NULL;
+	state->on = false;
+	state->attached = 0;
+}
+
+const struct source source_waker = {
+	.name = "waker",
+	.title = "Wakers",
+	.summary = "time that threads slept, by who ended it",
+	.values = {{"wakings", "count"}, {"slept", "nanoseconds"}},
+	.history_weight = 1,
+	.fix = "Run a kernel that has this tracepoint",
+	.configure = waker_configure,
+	.attach = waker_attach,
+	.detach = waker_detach,
+	.fill = tallies_fill,
+};
