@@ -17,6 +17,7 @@ import { Help } from './shell/help.js';
 import { Memory } from './shell/memory.js';
 import { Notices } from './shell/notices.js';
 import { Processes } from './shell/processes.js';
+import { Report } from './shell/report.js';
 import { DEFAULT_LAST, Source } from './shell/source.js';
 import { FETCHED, SELECTED, Store } from './shell/state.js';
 import { Tabs } from './shell/tabs.js';
@@ -55,6 +56,7 @@ class App {
 		this.processes = new Processes(at('processes'), { store, gpu: this.gpu, suggested: () => this.filters.suggest() });
 		this.filters = new Filters(at('filters'), { store, processes: () => this.processes.list });
 		this.memory = this.abilities.has('memory') && new Memory(at('memory'), { store, colours });
+		this.report = this.abilities.kinds.some(({ name }) => name === 'wall') && new Report(at('report'), { store });
 		this.heap = this.abilities.has('heap') && new HeapForm(at('heap'), { store, wait: this.wait, open: opened });
 		at('heap').hidden = !this.heap;
 		this.keepsakes = this.abilities.has('oom') && new Keepsakes(at('keepsakes'), { open: opened, failed });
@@ -80,8 +82,7 @@ class App {
 			source: this.source, model: () => this.model, view: () => this.stage.view,
 			state: () => this.store.state, failed: this.failed,
 		});
-		tools.append(
-			button('Theme', () => this.#toggleTheme(), { title: 'Light or dark (T)' }),
+		tools.append(button('Theme', () => this.#toggleTheme(), { title: 'Light or dark (T)' }),
 			button('?', () => this.help.open(), { 'aria-label': 'Keys and help' }));
 	}
 
@@ -122,9 +123,9 @@ class App {
 	}
 
 	async #refresh() {
-		await Promise.all([this.timeline.refresh(), this.processes.refresh(),
-			this.gpu && this.gpu.refresh().then(() => this.processes.redraw()),
-			this.memory && this.memory.refresh(), this.keepsakes && this.keepsakes.refresh()]);
+		const parts = [this.timeline, this.processes, this.report, this.memory, this.keepsakes].filter(Boolean);
+		const gpu = this.gpu && this.gpu.refresh().then(() => this.processes.redraw());
+		await Promise.all([gpu, ...parts.map((part) => part.refresh())]);
 		this.filters.show();
 	}
 
@@ -222,9 +223,7 @@ class App {
 	}
 
 	drawAll() {
-		this.timeline?.draw();
-		if (this.memory)
-			this.memory.draw();
+		[this.timeline, this.memory].filter(Boolean).forEach((part) => part.draw());
 		if (this.model && !this.model.empty)
 			this.stage.show(this.model);
 	}

@@ -4,6 +4,7 @@
 #include "profile/builder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,10 +14,10 @@
 const char *const bound_names[] = {BOUNDS(BOUND)};
 #undef BOUND
 #define BOUND(name, title, why) title,
-const char *const bound_titles[] = {BOUNDS(BOUND)};
+static const char *const titles[] = {BOUNDS(BOUND)};
 #undef BOUND
 #define BOUND(name, title, why) why,
-const char *const bound_whys[] = {BOUNDS(BOUND)};
+static const char *const whys[] = {BOUNDS(BOUND)};
 #undef BOUND
 
 #define ACTIVITY(name, title, bound) BOUND_##bound,
@@ -258,4 +259,19 @@ double bound_gain(const struct bound *bound, uint64_t ns)
 void bound_release(struct bound *bound)
 {
 	hot_places_release(&bound->places);
+}
+
+void bound_write_verdict(const struct bound *bound, struct buf *out)
+{
+	if (!bound->threads)
+		buf_add_text(out, "Bound by nothing: no thread ran or waited");
+	else if (bound->is_unsure)
+		buf_printf(out, "Not enough samples: %" PRIu64 " of CPU time, %d are needed",
+		           bound->ticks, BOUND_LEAST_TICKS);
+	else if (bound->kind == BOUND_nothing)
+		buf_printf(out, "Bound by nothing: %s", whys[bound->kind]);
+	else
+		buf_printf(out, "Bound by %s: %s, %.1f %% of the working time", titles[bound->kind],
+		           whys[bound->kind],
+		           100.0 * (double)bound->kind_ns / (double)bound->total_ns);
 }

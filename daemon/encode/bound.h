@@ -48,8 +48,7 @@ struct bound {
 	struct hot_places places; /* of what limits: none for BOUND_nothing */
 };
 
-extern const char *const bound_names[BOUND_COUNT], *const bound_titles[BOUND_COUNT],
-							   *const bound_whys[BOUND_COUNT];
+extern const char *const bound_names[BOUND_COUNT];
 
 /* 0 or -ENOMEM. */
 int bound_find(const struct profile *profile, struct bound *ret_bound);
@@ -60,3 +59,5 @@ void bound_release(struct bound *bound);
 double bound_error(const struct bound *bound, enum activity activity);
 /* How many times as fast the work is at most once a part of it takes no time: Amdahl's law. */
 double bound_gain(const struct bound *bound, uint64_t ns);
+/* Appends a line, without its end, that says what limits the threads. */
+void bound_write_verdict(const struct bound *bound, struct buf *out);

@@ -34,7 +34,8 @@ static json_t *activities(const struct bound *bound)
 	for (size_t i = 0; i < ACTIVITY_COUNT; i++)
 		if (bound->ns[i])
 			json_object_set_new(object, activity_names[i],
-			                    json_pack("{s:o, s:o, s:f}", "seconds",
+			                    json_pack("{s:s, s:o, s:o, s:f}", "title",
+			                              activity_titles[i], "seconds",
 			                              seconds(bound->ns[i]), "share",
 			                              share(bound, bound->ns[i]), "error",
 			                              bound_error(bound, (enum activity)i)));
@@ -55,13 +56,15 @@ static json_t *places(const struct bound *bound)
 
 static json_t *report(const struct profile *profile, const struct bound *bound)
 {
-	_cleanup_(buf_release) struct buf incomplete = BUF_INIT;
+	_cleanup_(buf_release) struct buf incomplete = BUF_INIT, verdict = BUF_INIT;
 	double duration = (double)profile->duration_ns;
 
+	bound_write_verdict(bound, &verdict);
 	add_utf8(&incomplete, profile_incomplete(profile) ?: "");
 	return json_pack(
-		"{s:s?, s:o, s:b, s:I, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:o, s:o}",
-		"bound_by", bound->is_unsure ? NULL : bound_names[bound->kind], "share",
+		"{s:s, s:s?, s:o, s:b, s:I, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:o, s:o}",
+		"verdict", buf_text(&verdict), "bound_by",
+		bound->is_unsure ? NULL : bound_names[bound->kind], "share",
 		share(bound, bound->kind_ns), "enough_samples", !bound->is_unsure, "start_ms",
 		(json_int_t)(profile->start_wall_ns / NSEC_PER_MSEC), "seconds",
 		seconds(profile->duration_ns), "cpus",

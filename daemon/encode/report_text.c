@@ -23,10 +23,6 @@
 #define LEAST_PERCENT 0.1
 enum { MOST_GAIN = 1000 };
 
-#define ACTIVITY(name, title, bound) title,
-static const char *const titles[] = {ACTIVITIES(ACTIVITY)};
-#undef ACTIVITY
-
 static double seconds(uint64_t ns)
 {
 	return (double)ns / NSEC_PER_SEC;
@@ -35,21 +31,6 @@ static double seconds(uint64_t ns)
 static double percent(const struct bound *bound, uint64_t ns)
 {
 	return bound->total_ns ? 100.0 * (double)ns / (double)bound->total_ns : 0;
-}
-
-static void write_verdict(const struct bound *bound, struct buf *out)
-{
-	if (!bound->threads)
-		buf_add_text(out, "Bound by nothing: no thread ran or waited\n");
-	else if (bound->is_unsure)
-		buf_printf(out, "Not enough samples: %" PRIu64 " of CPU time, %d are needed\n",
-		           bound->ticks, BOUND_LEAST_TICKS);
-	else if (bound->kind == BOUND_nothing)
-		buf_printf(out, "Bound by nothing: %s\n", bound_whys[bound->kind]);
-	else
-		buf_printf(out, "Bound by %s: %s, %.1f %% of the working time\n",
-		           bound_titles[bound->kind], bound_whys[bound->kind],
-		           percent(bound, bound->kind_ns));
 }
 
 static void write_facts(const struct profile *profile, const struct bound *bound, struct buf *out)
@@ -97,7 +78,7 @@ static void write_activities(const struct bound *bound, struct buf *out)
 			buf_printf(out, " +-%-5.1f", error);
 		else
 			buf_add_text(out, "        ");
-		buf_printf(out, "  %s\n", titles[i]);
+		buf_printf(out, "  %s\n", activity_titles[i]);
 	}
 }
 
@@ -129,7 +110,8 @@ static int encode_report(const struct profile *profile, const struct encode_opti
 	(void)options;
 	if (err)
 		return err;
-	write_verdict(&bound, out);
+	bound_write_verdict(&bound, out);
+	buf_add_char(out, '\n');
 	write_facts(profile, &bound, out);
 	write_comments(profile, out);
 	write_activities(&bound, out);

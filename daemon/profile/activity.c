@@ -13,6 +13,9 @@
 #define ACTIVITY(name, title, bound) #name,
 const char *const activity_names[] = {ACTIVITIES(ACTIVITY)};
 #undef ACTIVITY
+#define ACTIVITY(name, title, bound) title,
+const char *const activity_titles[] = {ACTIVITIES(ACTIVITY)};
+#undef ACTIVITY
 
 /* What a function on a stack says of the sample. */
 enum trait {

@@ -34,7 +34,7 @@
 enum activity { ACTIVITIES(ACTIVITY) ACTIVITY_COUNT };
 #undef ACTIVITY
 
-extern const char *const activity_names[ACTIVITY_COUNT];
+extern const char *const activity_names[ACTIVITY_COUNT], *const activity_titles[ACTIVITY_COUNT];
 
 struct activities {
 	uint16_t *of_nodes; /* what the functions of each path say: private to activity.c */

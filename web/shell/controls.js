@@ -3,7 +3,7 @@
  * The row of choices above the views. Each choice is a key of the state.
  */
 import { element, visible } from '../dom.js';
-import { DEFAULT_LAST } from './source.js';
+import { DEFAULT_LAST, WITH_WAITS } from './source.js';
 
 const RANGES = ['10s', '30s', '1m', '2m', '5m', '10m'];
 
@@ -23,18 +23,20 @@ export class Controls {
 			by: this.#select('by', by.map((name) => [name === 'function' ? '' : name, capital(name)])),
 			kernel: this.#check('kernel', '', '0'),
 			native: this.#check('native', '', '0'),
+			work: this.#check('work', '', '0'),
 			loops: this.#check('loops', '1', ''),
 			search: this.#search(),
 		};
 		const { inputs } = this;
 		this.kindLabel = this.#label('Profile', inputs.kind);
+		this.workLabel = this.#label('Waiting for work', inputs.work);
 		host.append(this.kindLabel, this.#label('Time', inputs.last), this.#label('Live', inputs.live),
 			this.#label('Value', inputs.type), this.#label('By', inputs.by), this.#label('Kernel', inputs.kernel),
-			this.#label('Native', inputs.native), this.#label('Fold recursion', inputs.loops), this.#label('Search', inputs.search));
+			this.#label('Native', inputs.native), this.workLabel, this.#label('Fold recursion', inputs.loops), this.#label('Search', inputs.search));
 	}
 
 	#label(text, input) {
-		input.id = `control-${text.toLowerCase().replace(' ', '-')}`;
+		input.id = `control-${text.toLowerCase().replaceAll(' ', '-')}`;
 		return element('div', { class: `control control-${input.type === 'checkbox' ? 'check' : 'field'}` },
 			element('label', { for: input.id }, text), input);
 	}
@@ -88,6 +90,7 @@ export class Controls {
 	show() {
 		const { store: { state } } = this.page, { inputs } = this, profile = this.page.profile();
 		this.kindLabel.hidden = this.kinds.length < 2;
+		this.workLabel.hidden = !WITH_WAITS.includes(state.kind);
 		this.#fill(inputs.last, [
 			...(state.from ? [['chosen', 'Chosen interval']] : []),
 			...(state.last && !RANGES.includes(state.last) ? [[state.last, `Last ${state.last}`]] : []),
@@ -99,7 +102,7 @@ export class Controls {
 			: types[profile?.defaultType]?.type ?? '';
 		inputs.kind.value = state.kind === 'cpu' ? '' : state.kind;
 		inputs.by.value = this.by.includes(state.by) && state.by !== 'function' ? state.by : '';
-		['live', 'kernel', 'native', 'loops'].forEach((key) => inputs[key].shows(state[key]));
+		['live', 'kernel', 'native', 'work', 'loops'].forEach((key) => inputs[key].shows(state[key]));
 		if (document.activeElement !== inputs.search)
 			inputs.search.value = state.search;
 		this.#checkSearch(state.search);

@@ -10,6 +10,8 @@ import { parseInterval } from './state.js';
 
 const FILTERS = { pid: 'pid', comm: 'comm', unit: 'unit', container: 'container', thread: 'tid' };
 export const DEFAULT_LAST = '1m';
+/** Kinds of profile that have waits. */
+export const WITH_WAITS = ['offcpu', 'wall'];
 
 /** The query of /profile for a state; `range` replaces its interval. */
 export function profileAddress(state, range) {
@@ -25,6 +27,8 @@ export function profileAddress(state, range) {
 	for (const [key, parameter] of Object.entries(FILTERS))
 		if (state[key])
 			query.set(parameter, state[key]);
+	if (state.work === '0' && WITH_WAITS.includes(state.kind))
+		query.set('waiting_for_work', '0');
 	return `profile?${query}`;
 }
 

@@ -6,12 +6,12 @@
 
 export const KEYS = [
 	'view', 'kind', 'type', 'last', 'from', 'to', 'base', 'live',
-	'pid', 'comm', 'unit', 'container', 'thread',
+	'pid', 'comm', 'unit', 'container', 'thread', 'work',
 	'kernel', 'native', 'loops', 'by', 'search', 'focus', 'zoom', 'invert', 'colour', 'sort', 'theme',
 ];
 
 /** Keys whose change requires another profile from the daemon. */
-export const FETCHED = ['kind', 'last', 'from', 'to', 'base', 'pid', 'comm', 'unit', 'container', 'thread'];
+export const FETCHED = ['kind', 'last', 'from', 'to', 'base', 'pid', 'comm', 'unit', 'container', 'thread', 'work'];
 /** Keys whose change requires the same profile to be aggregated again. */
 export const SELECTED = ['type', 'kernel', 'native', 'loops', 'by'];
 
