@@ -117,17 +117,18 @@ NEEDS_preload     = $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload
 NEEDS_cuda-helper = $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1
 NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts
 NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(HOSTILE) $(CUDA_HELPER_TESTS) $(TEXTS_MADE) $(BUILD)/tests/system/endless.so
+NEEDS_siege       = $(NEEDS_system)
 NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
 
 # The tests are built by all CPUs and then run one after the other, except for those that mostly wait and do not depend
 # on each other. These run at once; meanwhile make builds and downloads what the others need: Go's pprof and the
 # driver of the browser.
-TESTS_WAITING := $(filter unit walker preload cuda-helper,$(TESTS))
+TESTS_WAITING := $(filter unit walker preload cuda-helper web,$(TESTS))
 TESTS_OTHER   := $(filter-out $(TESTS_WAITING),$(TESTS))
-FROM_OTHERS   := $(if $(filter system web,$(TESTS)),go-pprof) $(if $(filter web,$(TESTS)),web-venv)
+FROM_OTHERS   := $(if $(filter system siege web,$(TESTS)),go-pprof) $(if $(filter web,$(TESTS)),web-venv)
 
 .PHONY: test
-test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper gpu-probes system web: not kernels, package, fuzz
+test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper gpu-probes system web: not siege, kernels, package, fuzz
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) needs
 	$(Q)$(if $(strip $(TESTS_WAITING) $(FROM_OTHERS)),$(MAKE) --no-print-directory -j --output-sync $(TESTS_WAITING:%=test-%) $(FROM_OTHERS))
 	$(Q)$(if $(TESTS_OTHER),$(MAKE) --no-print-directory -j1 $(TESTS_OTHER:%=test-%))
@@ -173,8 +174,12 @@ oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a
 test-system: $(NEEDS_system) ## the daemon, workloads of known truth, and the readers' own tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
 
+.PHONY: test-siege
+test-siege: $(NEEDS_siege) ## the daemon under attacks that load the CPUs; root
+	$(Q)BUILD=$(BUILD) python3 tests/siege/run.py
+
 .PHONY: test-web
-test-web: $(NEEDS_web) web-venv ## the page, in a browser over the daemon; root
+test-web: $(NEEDS_web) web-venv go-pprof ## the page, in a browser over the daemon; root
 	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
 
 .PHONY: pictures

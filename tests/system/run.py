@@ -11,7 +11,6 @@ summary.
 """
 
 import os
-import shutil
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,21 +19,7 @@ sys.dont_write_bytecode = True
 
 import daemon  # noqa: E402
 import runner  # noqa: E402
-
-
-def missing():
-    """Returns why the tests cannot run on this host, or None."""
-    if os.geteuid() != 0:
-        return "the system tests need root: sudo make test-system"
-    if not os.access(daemon.PROFD, os.X_OK):
-        return f"{daemon.PROFD} is missing: make build"
-    path = os.environ["PATH"] + ":/usr/local/go/bin"
-    for tool in ("go", "bpftool", "promtool", "protoc", "curl", "addr2line", "debuginfod", "setpriv", "unshare",
-                 "man", "zsh", "fish"):
-        if shutil.which(tool, path=path) is None:
-            return f"{tool} is missing: make deps"
-    return None
-
+import tools  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(runner.main(HERE, missing, daemon.stop_shared))
+    sys.exit(runner.main(HERE, tools.missing, daemon.stop_shared))

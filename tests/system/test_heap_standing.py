@@ -9,13 +9,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import unittest.mock
 
 import daemon
 from heap_runs import Heap, HeapWorkload, until, uprobe_paths
-from hostile_runs import Attack
 from proc_files import NOBODY
 from warm_up import warm_up
 from workload import Workload, workload_path
@@ -50,8 +48,6 @@ for path in sys.argv[1:]:
 print('ready', flush=True)
 signal.pause()
 """
-
-TELLERS, REST_MS = 60, 25  # they fill one user's share in a quarter of a minute
 
 LIBRARY = os.path.join(daemon.BUILD, "libprofd-heap.so")
 SITES = ("site_six", "site_three", "site_one")
@@ -162,12 +158,6 @@ class HeapStanding(unittest.TestCase):
             self.assertEqual(parent.process.stdout.readline(), "failed 0\n")
 
 
-def sleeps_of(workload):
-    """Returns how often the program has slept; "tells" sleeps after each sample."""
-    with open(f"/proc/{workload.pid}/status", encoding="utf-8") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt_switches"))
-
-
 class Telling(unittest.TestCase):
     """Programs with their own probes."""
 
@@ -244,64 +234,3 @@ class HeapTellers(Telling):
         self.end(greedy)
         self.as_nobody(MAPPERS, *(self.program(f"later{i}") for i in range(20)))
         self.assertTrue(until(lambda: len(listened("later")) == 20, 90), len(listened("later")))
-
-
-class HeapFloods(Telling):
-    """These programs report more than the daemon can take, and need a CPU for that."""
-
-    LANE = None
-
-    def test_what_is_lost_is_counted(self):
-        with Workload(self.program("flood"), "flood") as flood:
-            self.wait_told(flood)
-            used = flood.cpu_seconds()
-            os.kill(self.daemon.pid, signal.SIGSTOP)
-            told = until(lambda: flood.cpu_seconds() > used + 0.5)
-            os.kill(self.daemon.pid, signal.SIGCONT)
-            self.assertTrue(told)
-            self.assertTrue(until(lambda: self.heaps()["heap_events_over_share"]))
-
-    def sampled_of(self, workload):
-        """Returns the number of the program's samples that arrive, after stopping the program."""
-        os.kill(workload.pid, signal.SIGSTOP)
-        counts = [-1, -2]
-        while counts[-1] != counts[-2]:
-            time.sleep(1)  # time to read everything
-            counts.append(Heap(self.daemon.get(f"/heap?pid={workload.pid}").body).sampled)
-        return counts[-1]
-
-    def test_what_one_user_floods_is_lost_to_him_only(self):
-        """The daemon is stopped for a while, so that the ring buffer gets as full as it can."""
-        cpus = sorted(os.sched_getaffinity(0))
-        with Workload(self.program("hers")) as hers, Workload(self.program("his"), "flood", user=NOBODY) as his:
-            # The two programs have separate CPUs, because a sample is lost when it interrupts the recording of another one.
-            os.sched_setaffinity(hers.pid, cpus[:1])
-            os.sched_setaffinity(his.pid, cpus[-1:])
-            self.wait_told(hers, his)
-            told, slept = self.sampled_of(hers), sleeps_of(hers)
-            before = self.heaps()
-            os.kill(self.daemon.pid, signal.SIGSTOP)
-            used = his.cpu_seconds()
-            # A part of this time fills the ring buffer.
-            full = until(lambda: his.cpu_seconds() > used + 0.5)
-            os.kill(hers.pid, signal.SIGCONT)
-            enough = until(lambda: sleeps_of(hers) > slept + 1000)
-            os.kill(hers.pid, signal.SIGSTOP)
-            os.kill(self.daemon.pid, signal.SIGCONT)
-            self.assertTrue(full and enough)
-            told, slept = self.sampled_of(hers) - told, sleeps_of(hers) - slept
-            after = self.heaps()
-            self.assertAlmostEqual(told, slept, delta=slept / 20)
-            self.assertGreater(after["heap_events_over_share"], before["heap_events_over_share"])
-            self.assertEqual(after["heap_events_lost"], before["heap_events_lost"])
-
-    def test_what_one_user_tells_leaves_room(self):
-        with Workload(self.program("told")) as mine:
-            self.assertTrue(until(lambda: self.heaps()["standing"]))
-            with Attack("tellers", TELLERS, REST_MS, uid=NOBODY):
-                self.assertTrue(until(lambda: self.heaps()["heap_begun_anew"], 90), self.heaps())
-                heaps = self.heaps()
-                answer = self.daemon.get(f"/heap?pid={mine.pid}")
-        self.assertLessEqual(heaps["standing_bytes"], 130 << 20, heaps)
-        self.assertEqual(answer.status, 200, answer.body[:200])
-        self.assertIn("itself", Heap(answer.body).comment("allocator="))

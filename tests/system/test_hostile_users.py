@@ -12,11 +12,10 @@ import threading
 import time
 import unittest
 
-from daemon import BUILD, Daemon
+from daemon import Daemon
 from health import ONCE, SLOWEST
 from heap_runs import until
-from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
-from proc_files import fields
+from hostile_runs import ATTACKER, Attack, Siege, Starting, folder_of
 from workload import Workload
 
 needs_fuse = unittest.skipUnless(os.path.exists("/dev/fuse"), "needs file systems in user space: no /dev/fuse")
@@ -150,40 +149,6 @@ class Waiting(Sieges):
         siege = self.besiege("command_lines", 30, meanwhile=meanwhile)
         self.assertLess(self.size, 4 << 20, siege)
         self.assert_held(siege, 64)
-
-
-class HostileUsers(Sieges):
-    @needs_fuse
-    def test_a_file_server_that_hangs_later(self):
-        """Root owns the files, so profd reads them. They hang when profd opens them again, to attach probes."""
-        attacks = [("hung_fs", self.folder, 0, "open", "again", os.path.join(BUILD, path))
-                   for path in ("libprofd-heap.so", "workloads/cuda/libcuda.so.1")]
-        self.assert_held(self.besiege_by(attacks, uid=0), 64)
-
-    def test_mapping_churn(self):
-        self.assert_held(self.besiege("mapping_churn", 60000, seconds=8), 64)
-
-    def test_many_files(self):
-        """The daemon has as few descriptors as a shell has by default on some hosts."""
-        siege = self.besiege("many_files", self.folder, 5000, through=["prlimit", "--nofile=4096"])
-        self.assert_held(siege, 64)
-
-    def test_the_table_of_descriptors_is_as_large_as_it_gets(self):
-        """While the kernel makes it larger, whoever opens a file waits."""
-        server = self.stack.enter_context(Daemon(through=["prlimit", "--nofile=4096"], first=True))
-        self.assertEqual(int(fields(server.pid, "status")["FDSize"]), 4096)
-
-    def test_many_mappings(self):
-        self.assert_held(self.besiege("many_mappings", self.folder, 30000), 64)
-
-    def test_forks_of_many_mappings(self):
-        self.assert_held(self.besiege("many_mappings", self.folder, 2000, 93), 128)
-
-    def test_tellers(self):
-        self.assert_held(self.besiege("tellers", 250, seconds=20), 192)
-
-    def test_stopped_readers(self):
-        self.assert_held(self.besiege("stop_readers", uid=NOBODY), 64)
 
 
 if __name__ == "__main__":
