@@ -24,7 +24,7 @@ static struct upkeep *upkeep_of(struct job *job)
 /* Many processes that start and end at once make profd take and free many small pieces of memory,
  * which the allocator does not return by itself. On the loop thread: it takes each arena's lock for
  * milliseconds, and if it were another thread that lost its CPU in the middle, the loop would wait
- * for that thread. */
+ * for that thread. It may still wait for one that loses its CPU within malloc(). */
 static void give_memory_back(void)
 {
 	if (mallinfo2().fordblks > kept_bytes)

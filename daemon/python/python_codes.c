@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * There is one allocation for each code object, which is followed by its function's name and its
- * line table. Files are kept separately, because many code objects share one. Each object and file
- * has an owner that is charged for it: for a file, the user whose program was the first to have
- * code of it.
- */
-#include "python/python_codes.h"
+#include "python/python_codes_private.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "proc/process_memory.h"
-#include "python/python_lines.h"
-#include "python/python_lines_fetch.h"
 #include "python/python_text.h"
-#include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,54 +16,6 @@ enum {
 	CUT_NAME = 1,
 	CUT_FILE = 2,
 	FETCHED_BYTES = 16 << 20, /* a second, of line tables too long to be reported */
-	REST_MINUTES = 5,
-};
-
-/* A user whose programs have code objects or files here. */
-struct owner {
-	uint32_t id;
-	size_t bytes;
-	struct code *latest; /* its code objects, the most recently used first */
-	UT_hash_handle hh;
-};
-
-struct source_file {
-	struct owner *owner;
-	size_t references, bytes;
-	UT_hash_handle hh;
-	char path[];
-};
-
-struct code {
-	uint64_t signature;
-	uint64_t identity; /* without the line */
-	struct owner *owner;
-	struct source_file *file;
-	uint32_t version, first_line;
-	uint32_t met_minute; /* when it was met last */
-	size_t lines_len, bytes;
-	size_t known; /* number of bytes that were reported, compared when it is reported again */
-	struct code *prev, *next; /* in the owner's list */
-	UT_hash_handle hh;
-	struct line_place *marks; /* marks in the line table; see python_line_marks() */
-	size_t mark_count;
-	const uint8_t *lines; /* in `text`, behind the name */
-	char text[];
-};
-
-struct python_codes {
-	size_t max_bytes;
-	struct code *codes;            /* hash by signature */
-	struct source_file *files;     /* hash by path */
-	struct owner *owners;          /* hash by user */
-	struct lines_fetches *fetches; /* NULL until the first fetch */
-	struct crew *crew;
-	const uint64_t *execs;
-	u64 *told;          /* NULL: nothing can be asked for again */
-	uint32_t minute;    /* the current one, as of python_codes_rest() */
-	uint64_t second_ns; /* start of the current second of fetching */
-	size_t fetched;     /* bytes in that second */
-	struct python_codes_stats stats;
 };
 
 /* A report of the kernel half, or what was fetched in addition. */
@@ -109,43 +52,6 @@ static struct owner *get_owner(struct python_codes *codes, uint32_t id)
 	return NULL;
 }
 
-static void charge(struct python_codes *codes, struct owner *owner, size_t bytes)
-{
-	owner->bytes += bytes;
-	codes->stats.code_bytes += bytes;
-}
-
-/* Frees an owner that has nothing left. */
-static void discharge(struct python_codes *codes, struct owner *owner, size_t bytes)
-{
-	owner->bytes -= bytes;
-	codes->stats.code_bytes -= bytes;
-	if (owner->bytes)
-		return;
-	HASH_DEL(codes->owners, owner);
-	free(owner);
-}
-
-static void unref_file(struct python_codes *codes, struct source_file *file)
-{
-	if (--file->references > 0)
-		return;
-	HASH_DEL(codes->files, file);
-	discharge(codes, file->owner, file->bytes);
-	free(file);
-}
-
-static void forget(struct python_codes *codes, struct code *code)
-{
-	HASH_DEL(codes->codes, code);
-	DL_DELETE(code->owner->latest, code);
-	unref_file(codes, code->file);
-	codes->stats.codes--;
-	discharge(codes, code->owner, code->bytes);
-	free(code->marks);
-	free(code);
-}
-
 void python_codes_free(struct python_codes *codes)
 {
 	struct code *code, *next;
@@ -153,7 +59,7 @@ void python_codes_free(struct python_codes *codes)
 	if (!codes)
 		return;
 	HASH_ITER (hh, codes->codes, code, next)
-		forget(codes, code);
+		python_codes_forget(codes, code);
 	lines_fetches_free(codes->fetches);
 	free(codes);
 }
@@ -260,7 +166,7 @@ static int ref_file(struct python_codes *codes, struct owner *owner, const char 
 		}
 		file->bytes = sizeof(*file) + len + 1;
 		file->owner = owner;
-		charge(codes, owner, file->bytes);
+		python_codes_charge(codes, owner, file->bytes);
 	}
 	file->references++;
 	*ret_file = file;
@@ -313,7 +219,7 @@ static int keep(struct python_codes *codes, struct owner *owner, const struct to
 	                                     code->first_line, code->marks);
 	DL_PREPEND(owner->latest, code);
 	codes->stats.codes++;
-	charge(codes, owner, code->bytes);
+	python_codes_charge(codes, owner, code->bytes);
 	return 0;
 }
 
@@ -337,7 +243,7 @@ static int add_told(struct python_codes *codes, struct owner *owner, const struc
 		return err;
 	err = keep(codes, owner, told, &name, file);
 	if (err < 0)
-		unref_file(codes, file);
+		python_codes_unref_file(codes, file);
 	return err;
 }
 
@@ -349,35 +255,6 @@ static struct code *find(const struct python_codes *codes, uint64_t signature)
 	return code;
 }
 
-/* The code object that has been unused for longest, of the user with the most bytes. NULL: there is
- * only `last`. */
-static struct code *choose_victim(const struct python_codes *codes, const struct code *last)
-{
-	struct owner *owner, *next, *most = NULL;
-
-	HASH_ITER (hh, codes->owners, owner, next) {
-		bool has_another = owner->latest && (owner->latest != last || last->next);
-
-		if (has_another && (!most || owner->bytes > most->bytes))
-			most = owner;
-	}
-	return most ? most->latest->prev : NULL;
-}
-
-/* Never evicts the code object that was just added, because a sample is about to ask for it. It is
- * the first in its owner's list. */
-static void make_room(struct python_codes *codes, const struct code *last)
-{
-	while (codes->stats.code_bytes > codes->max_bytes) {
-		struct code *victim = choose_victim(codes, last);
-
-		if (!victim)
-			return;
-		forget(codes, victim);
-		codes->stats.codes_evicted++;
-	}
-}
-
 static int take(struct python_codes *codes, uint32_t owner_id, const struct told *told)
 {
 	struct code *old = find(codes, told->head.signature);
@@ -387,15 +264,15 @@ static int take(struct python_codes *codes, uint32_t owner_id, const struct told
 	if (old && old->known >= known_bytes(told))
 		return 0;
 	if (old)
-		forget(codes, old);
+		python_codes_forget(codes, old);
 	owner = get_owner(codes, owner_id);
 	if (!owner)
 		return -ENOMEM;
 	/* Keeps the owner from being freed if adding fails. */
-	charge(codes, owner, 1);
+	python_codes_charge(codes, owner, 1);
 	err = add_told(codes, owner, told);
-	discharge(codes, owner, 1);
-	make_room(codes, find(codes, told->head.signature));
+	python_codes_discharge(codes, owner, 1);
+	python_codes_make_room(codes, find(codes, told->head.signature));
 	return err;
 }
 
@@ -432,24 +309,13 @@ void python_codes_told_in(struct python_codes *codes, u64 *told)
 	codes->told = told;
 }
 
-/* The kernel half keeps a signature in one of two places; see tell_once() in
- * bpf/python/python_code.bpf.h. */
-static void ask_again(struct python_codes *codes, uint64_t signature)
-{
-	size_t at = signature & (PYTHON_SENT - 1);
-
-	for (size_t i = 0; codes->told && i < 2; i++, at ^= 1)
-		if (__atomic_load_n(&codes->told[at], __ATOMIC_RELAXED) == signature)
-			__atomic_store_n(&codes->told[at], 0, __ATOMIC_RELAXED);
-}
-
 bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t offset,
                        struct runtime_frame *ret_frame)
 {
 	struct code *code = find(codes, signature);
 
 	if (!code) {
-		ask_again(codes, signature);
+		python_codes_ask_again(codes, signature);
 		return false;
 	}
 	code->met_minute = codes->minute;
@@ -467,31 +333,6 @@ bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t 
 		.identity = hash_bytes(code->identity, &line, sizeof(line)),
 	};
 	return true;
-}
-
-static struct code *find_unmet(const struct python_codes *codes)
-{
-	for (const struct owner *owner = codes->owners; owner; owner = owner->hh.next) {
-		struct code *oldest = owner->latest ? owner->latest->prev : NULL;
-
-		if (oldest && codes->minute - oldest->met_minute >= REST_MINUTES)
-			return oldest;
-	}
-	return NULL;
-}
-
-void python_codes_rest(struct python_codes *codes, uint64_t now_mono_ns)
-{
-	uint32_t minute = (uint32_t)(now_mono_ns / (60 * NSEC_PER_SEC));
-	struct code *code;
-
-	if (minute == codes->minute)
-		return;
-	codes->minute = minute;
-	while ((code = find_unmet(codes))) {
-		ask_again(codes, code->signature);
-		forget(codes, code);
-	}
 }
 
 void python_codes_get_stats(const struct python_codes *codes, struct python_codes_stats *ret_stats)

@@ -3,7 +3,7 @@
  * struct python_codes - the code objects that were seen on stacks, by the signature that samples
  * refer to them with: function, file, first line and line table, copied while they ran. Bounded in
  * bytes: when there are too many, the user whose programs have the most bytes loses the code object
- * that has been unused for longest. Those that were not met for five minutes are forgotten: most
+ * that has been unused for longest. Those that were not met for six minutes are forgotten: most
  * of them are those of programs that have ended. Loop thread only.
  */
 #pragma once
