@@ -131,7 +131,7 @@ enum walk_lane {
 	LANE_PROBE,    /* system calls and functions of user space */
 	LANE_WAIT,     /* the scheduler switches to another task */
 	LANE_EVE,      /* a flip is about to take place */
-	LANE_WAKE,     /* a thread wakes another one, also in an interrupt */
+	LANE_WAKE,     /* a thread is woken, also by an interrupt */
 	LANES,
 	MAX_LANES = 8,
 };

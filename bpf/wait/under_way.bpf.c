@@ -4,7 +4,6 @@
  * takes up those that were not sampled when they began.
  */
 #include "bpf/wait/wait_open.bpf.h"
-#include "bpf/walk/unwind.bpf.h"
 
 /* Waits that have gone on for long are accounted for seldom, unless a reader wants the boundary. */
 enum { LONG_SHIFT = 33 /* 8.6 s */, SELDOM = 4 };

@@ -43,7 +43,6 @@ static long put_node(u32 index, void *context)
 	return 0;
 }
 
-/* Puts a kept stack into the half; returns its id, or STACK_LOST. */
 __noinline u64 wait_stack_put(u32 at, u64 key)
 {
 	struct keeping keeping = {.key = key, .at = at};

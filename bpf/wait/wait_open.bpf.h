@@ -7,6 +7,7 @@
 
 #include "bpf/task.bpf.h"
 #include "bpf/wait/wait_draw.bpf.h"
+#include "bpf/walk/unwind.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -18,6 +19,7 @@ extern u64 wait_ahead_ns;
 /* The thread that ended a wait. pid 0: an interrupt did. */
 struct waker {
 	u64 kernel_stack, user_stack;
+	u64 user_and_1; /* whose room its stacks take; as scratch->user_and_1 */
 	u32 pid, tid, image, unused;
 };
 
@@ -61,6 +63,8 @@ extern struct wait_new_map wait_new SEC(".maps");
 
 /* Adds a part of a wait, whose key is in the scratch, to the half. */
 u32 wait_put(u32 at, u32 detail, u64 samples, u64 value, u64 until);
+/* Puts a kept stack into the half; returns its id, or STACK_LOST. */
+u64 wait_stack_put(u32 at, u64 key);
 
 static __always_inline u32 state_of(struct task_struct *task, int is_preempted)
 {
@@ -109,22 +113,28 @@ static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)
 		give_back(place, seat);
 }
 
-/* Adds who ended a wait for which a thread slept, and whose last part has just been added. */
-static __always_inline void put_waker(struct scratch *scratch, u32 at, const struct wait *wait,
-                                      u64 slept, u64 until)
+/* Adds who ended a wait in which a thread slept for so long, and whose last part has just been
+ * added. */
+static __always_inline void put_waker(struct scratch *scratch, u32 at,
+                                      const struct tally_key *waits, const struct waker *waker,
+                                      u64 woken_ns, u64 weight, u64 slept)
 {
-	struct woken woken = {wait->key.pid, wait->key.tid, wait->key.user_stack};
+	struct woken woken = {waits->pid, waits->tid, waits->user_stack};
+	u64 waits_user_and_1 = scratch->user_and_1;
 
 	scratch->key = (struct tally_key){
-		.kernel_stack = wait->waker.kernel_stack,
-		.user_stack = wait->waker.user_stack,
-		.pid = wait->waker.pid,
-		.tid = wait->waker.tid,
-		.image = wait->waker.image,
+		.pid = waker->pid,
+		.tid = waker->tid,
+		.image = waker->image,
 		.kind = KIND_waker,
 	};
 	__builtin_memcpy(scratch->key.thread, &woken, sizeof(woken));
-	wait_put(at, 0, wait->weight, slept * wait->weight, until);
+	scratch->user_and_1 = waker->user_and_1;
+	scratch->key.kernel_stack = wait_stack_put(at, waker->kernel_stack);
+	scratch->key.user_stack = wait_stack_put(at, waker->user_stack);
+	scratch->user_and_1 = waits_user_and_1;
+	/* By the time of the waking: the waker may have called exec since. */
+	tally_put(at, weight, slept * weight, woken_ns);
 }
 
 /* Accounts for a wait from which a thread came when it was switched to. `began_ns` tells whether it
@@ -134,6 +144,8 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 {
 	u64 until = task->sched_info.last_arrival + wait->ahead_ns, weight = wait->weight;
 	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), left, runnable;
+	u64 woken_ns = wait->woken_ns;
+	struct waker waker = wait->waker;
 	u32 detail = wait->key.detail, is_runnable;
 
 	if (*(volatile u64 *)&wait->began_ns != began_ns ||
@@ -153,8 +165,10 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 	is_runnable = left && runnable == left;
 	wait_put(at, is_runnable ? WAIT_RUNNABLE : detail, weight,
 	         (is_runnable ? left : left - runnable) * weight, until);
-	if (wait->woken_ns && wait->woken_ns > began_ns)
-		put_waker(scratch, at, wait, wait->woken_ns - began_ns, until);
+	/* The entry may be another wait's by now, once it is accounted for. */
+	if (woken_ns > began_ns && woken_ns <= until &&
+	    *(volatile u64 *)&wait->began_ns == began_ns)
+		put_waker(scratch, at, &wait->key, &waker, woken_ns, weight, woken_ns - began_ns);
 }
 
 static __always_inline int may_open(u64 user_and_1, u32 *ret_place)

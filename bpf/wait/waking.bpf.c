@@ -6,27 +6,20 @@
 #include "bpf/wait/wait_open.bpf.h"
 #include "bpf/walk/unwind_entry.bpf.h"
 
-/* try_to_wake_up(), which is in all of them. */
-enum { WAKE_FRAMES = 0 };
-
-/* The kernel's stack of a task: THREAD_SIZE, with pages of any size. */
-#if defined(__TARGET_ARCH_x86)
-enum { TASK_STACK_BYTES = 16 << 10 };
-#else
-enum { TASK_STACK_BYTES = 64 << 10 };
-#endif
+#include <bpf/bpf_core_read.h>
 
 /* Whether the current task wakes the thread, and not an interrupt, which has nothing to do with the
- * task. Interrupts and softirqs have stacks of their own, and the context of this program is on the
- * stack in use; but on x86 an interrupt of user space uses the task's. */
+ * task. Interrupts, and on most kernels softirqs, have stacks of their own, and the context of this
+ * program is on the stack in use; but on x86 an interrupt of user space uses the task's. */
 static __always_inline int is_of_task(void *ctx, struct scratch *scratch)
 {
+	struct task_struct *task = task_current();
 	const struct pt_regs *entry = NULL;
 	u64 sp;
 
 	/* The verifier knows ctx as a pointer, with which it lets nothing be computed. */
-	if (bpf_probe_read_kernel(&sp, sizeof(sp), &ctx) ||
-	    sp - (u64)task_current()->stack >= TASK_STACK_BYTES)
+	if (bpf_probe_read_kernel(&sp, sizeof(sp), &ctx) || sp < (u64)task->stack ||
+	    sp >= (u64)bpf_task_pt_regs(task))
 		return 0;
 #if defined(__TARGET_ARCH_x86)
 	entry = regs_of_entry(scratch);
@@ -34,21 +27,48 @@ static __always_inline int is_of_task(void *ctx, struct scratch *scratch)
 	return !entry || REGS_SYSCALL(entry);
 }
 
+/* Of an interrupt only the innermost frames: those further out are of what it has interrupted. */
+static __always_inline u64 walk_interrupt(void *ctx, u32 at, struct scratch *scratch)
+{
+	long bytes = bpf_get_stack(ctx, scratch->frames, NODE_FRAMES * sizeof(u64), SWITCH_SKIPS);
+
+	return bytes > 0 ? stack_store(at, bytes / sizeof(u64)) : STACK_NONE;
+}
+
+/* The waker pays for its stacks. Where its account has used up its pace, they are left out. */
 static __always_inline void note(struct bpf_raw_tracepoint_args *ctx, struct scratch *scratch,
-                                 u32 at, struct wait *wait)
+                                 u32 at, struct wait *wait, u64 now)
 {
 	u64 ids = bpf_get_current_pid_tgid();
+	u32 payer = user_place();
 
+	wait->waker = (struct waker){.kernel_stack = STACK_NONE, .user_stack = STACK_NONE};
 	scratch->keeps_stacks = 1;
-	wait->waker.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + WAKE_FRAMES);
-	wait->waker.user_stack = STACK_NONE;
-	if (is_of_task(ctx, scratch)) {
-		wait->waker.user_stack = unwind_entry(at);
+	scratch->kept_nodes = 0;
+	if (!is_of_task(ctx, scratch)) {
+		wait->waker.kernel_stack = walk_interrupt(ctx, at, scratch);
+		wait->waker.user_and_1 = (u64)wait->user + 1;
+	} else {
 		wait->waker.pid = ids >> 32;
 		wait->waker.tid = (u32)ids;
 		wait->waker.image = task_image();
+		wait->waker.user_and_1 = (u64)(u32)bpf_get_current_uid_gid() + 1;
+		if (pace_draws(now, payer, 0)) {
+			wait->waker.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
+			wait->waker.user_stack = unwind_entry(at);
+			pace_pay(payer, 0, scratch->kept_nodes);
+		}
 	}
 	scratch->keeps_stacks = 0;
+}
+
+/* The thread sleeps in the wait that was sampled: nobody else wakes it meanwhile, and its entry
+ * stays. It might also run already, and only be about to sleep. */
+static __always_inline int is_asleep(u64 who, const struct wait *wait)
+{
+	struct task_struct *task = (struct task_struct *)who;
+
+	return BPF_CORE_READ(task, sched_info.last_arrival) == wait->arrival_ns;
 }
 
 SEC("raw_tp/sched_waking")
@@ -64,7 +84,7 @@ int wait_waking(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	wait = bpf_map_lookup_elem(&wait_open, &who);
 	if (!wait || wait->has_ended || wait->woken_ns ||
-	    WAIT_STATE_OF(wait->key.detail) == WAIT_RUNNABLE)
+	    WAIT_STATE_OF(wait->key.detail) == WAIT_RUNNABLE || !is_asleep(who, wait))
 		return 0;
 	now = bpf_ktime_get_ns();
 	at = lane_enter(LANE_WAKE, now);
@@ -72,7 +92,7 @@ int wait_waking(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	scratch = scratch_get(at);
 	if (scratch && !__sync_val_compare_and_swap(&wait->woken_ns, 0, now))
-		note(ctx, scratch, at, wait);
+		note(ctx, scratch, at, wait, now);
 	lane_leave(at);
 	return 0;
 }

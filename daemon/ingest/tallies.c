@@ -12,6 +12,7 @@
 #include "ingest/frames.h"
 #include "ingest/source.h"
 #include "ingest/tasks.h"
+#include "profile/select.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -156,7 +157,7 @@ static uint32_t add_waker_name(struct tallying *on, const struct tally_key *key,
 	char name[sizeof("[woken by ]") + TASK_COMM_BYTES];
 
 	if (!key->pid)
-		return add_pseudo(on, 0, "[woken by an interrupt]");
+		return add_pseudo(on, 0, "[woken in an interrupt]");
 	if (!image)
 		return add_pseudo(on, 0, "[woken by a process not known]");
 	snprintf(name, sizeof(name), "[woken by %.*s]", TASK_COMM_BYTES, image->comm);
@@ -179,9 +180,9 @@ static void add_waker(struct tallying *on, const struct tally_key *key, const st
 	path = add_waker_name(on, key, waker);
 	path = add_user(on, path, key->user_stack, key->pid, waker);
 	path = add_kernel(on, key->kernel_stack, path);
-	path = add_pseudo(on, path, "[wakes]");
+	path = add_pseudo(on, path, WAKES_FRAME);
 	image = procs_image(procs, woken.pid, tally->last_ns);
-	if (!image)
+	if (!image || (key->pid && !waker))
 		on->half->losses->images_missing += tally->count;
 	path = add_user(on, path, woken.user_stack, woken.pid, image);
 	if (image)

@@ -89,7 +89,7 @@ static uint32_t merge_task(const struct merge *merge, const struct task *from)
 #undef LABEL
 	if (merge->is_running)
 		task.state = builder_text(merge->into, RUNNING_STATE);
-	task.at_ms = merge->at_ms;
+	task.at_ms += merge->at_ms;
 	if (merge->filter->selection->loops != LOOPS_KEPT && !merge->filter->selection->accounts)
 		task.account = 0;
 	return builder_task(merge->into, &task);
@@ -212,6 +212,9 @@ static uint32_t merge_interpreted(struct merge *merge, const struct node *node)
 			caller = 0;
 		return builder_node(merge->into, caller, merge_location(merge, node->location));
 	}
+	if (select_is_wakes(merge->slice, (uint32_t)(node - merge->slice->nodes)))
+		return builder_node(merge->into, caller == merge->native_node ? 0 : caller,
+		                    merge_location(merge, node->location));
 	if (caller || (kind == MAPPING_KERNEL && merge->filter->selection->no_kernel))
 		return caller;
 	/* The stack is not known, or only a part of it. */
@@ -312,6 +315,15 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 		merge_idle(&merge);
 	builder_ticks(into, &slice->ticks);
 	return builder_error(into);
+}
+
+bool select_is_wakes(const struct profile *profile, uint32_t node)
+{
+	uint32_t id = profile->locations[profile->nodes[node].location].mapping;
+	const struct mapping *mapping = &profile->mappings[id];
+
+	return mapping->kind == MAPPING_PSEUDO &&
+	       !strcmp(profile_string(profile, mapping->path), WAKES_FRAME);
 }
 
 static uint64_t end_of(const struct profile *slice)

@@ -16,6 +16,11 @@
 enum { FOLDED_PROCESSES = 64 };
 #define FOLDED_NAME "[too many of this user]"
 
+/* Between the frames of a thread that ended a wait and those of the thread that waited, to which
+ * all labels of the sample belong. */
+#define WAKES_FRAME "[wakes]"
+bool select_is_wakes(const struct profile *profile, uint32_t node);
+
 /* The one frame of stacks without interpreted code, where only such code is shown. */
 #define NATIVE_FRAME "[native code]"
 

@@ -5,8 +5,9 @@
  */
 #include "symbolize/told_files.h"
 
-#include "object/reach.h"
 #include "base/table.h"
+#include "object/reach.h"
+#include "profile/select.h"
 
 #include <errno.h>
 #include <string.h>
@@ -156,6 +157,9 @@ static int note_sample(struct noting *noting, const struct sample *sample)
 
 	for (uint32_t node = sample->node; node && noting->nodes[node] != whose && !err;
 	     node = profile->nodes[node].parent) {
+		/* What follows is of another process, whose files are other ones. */
+		if (select_is_wakes(profile, node))
+			break;
 		noting->nodes[node] = whose;
 		err = note_location(noting, profile->nodes[node].location, task->container, whose,
 		                    &root);

@@ -9,9 +9,7 @@
 #include "kernel/bpf_parts.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static void waker_configure(struct bpf *bpf, const struct source_config *config,
                             struct source_state *state)
@@ -34,23 +32,7 @@ static int waker_attach(struct bpf *bpf, const bool *online, struct source_state
 	}
 	snprintf(state->why, sizeof(state->why), "%s",
 	         *why ? why : "its BPF programs are being loaded");
-	if (!part || state->second)
-		return 0;
-	state->second = bpf_program__attach(part->progs.wait_waking);
-	state->on = state->second;
-	state->attached = state->on;
-	if (!state->on)
-		snprintf(state->why, sizeof(state->why), "cannot attach to sched_waking: %s",
-		         strerror(errno));
-	return state->on ? 0 : -errno;
-}
-
-static void waker_detach(struct source_state *state)
-{
-	bpf_link__destroy(state->second);
-	state->second = NULL;
-	state->on = false;
-	state->attached = 0;
+	return part ? source_attach_one(part->progs.wait_waking, "sched_waking", state) : 0;
 }
 
 const struct source source_waker = {
@@ -62,6 +44,6 @@ const struct source source_waker = {
 	.fix = "Run a kernel that has this tracepoint",
 	.configure = waker_configure,
 	.attach = waker_attach,
-	.detach = waker_detach,
+	.detach = source_detach_one,
 	.fill = tallies_fill,
 };

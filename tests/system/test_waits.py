@@ -75,7 +75,7 @@ class Waits(unittest.TestCase):
         waits = {name: self.seconds(self.last, lambda s, n=name: s.labels["tid"] == self.pid and n in s.names and s.labels["state"] == "sleep")
                  for name in SCHEDULE}
         for function, expected in (("locks", ("[woken by waits]", "help", "futex_wake")), ("reads", ("[woken by waits]", "help", "put")),
-                                   ("sleeps", ("[woken by an interrupt]", "hrtimer_wakeup"))):
+                                   ("sleeps", ("[woken in an interrupt]", "hrtimer_wakeup"))):
             names, seconds = self.waker_of(function)
             self.assertTrue(set(expected) <= names, (function, names))
             # A wait counts as a whole when it ends, and the interval may begin and end within one.

@@ -290,6 +290,14 @@ static const struct {
 	{10, "more", MAPPING_FILE, "[unknown: why]", "[unknown: why]"},
 	{0, "coroutine", MAPPING_INTERPRETED, "coroutine", "coroutine"},
 	{12, "[unknown: why]", MAPPING_PSEUDO, "coroutine", "coroutine"},
+	{0, "[woken by x]", MAPPING_PSEUDO, "[woken by x]", "[woken by x]"},
+	{14, "main", MAPPING_FILE, "[woken by x]", "[woken by x]"},
+	{15, "outer", MAPPING_INTERPRETED, "[woken by x];outer", "[woken by x];outer"},
+	{16, WAKES_FRAME, MAPPING_PSEUDO, "[woken by x];outer;[wakes]",
+         "[woken by x];outer;[wakes]"},
+	{17, "read", MAPPING_FILE, "[woken by x];outer;[wakes]", "[woken by x];outer;[wakes]"},
+	{17, "inner", MAPPING_INTERPRETED, "[woken by x];outer;[wakes];inner",
+         "[woken by x];outer;[wakes];inner"},
 };
 
 static void print_stack(const struct profile *profile, uint32_t node, struct buf *text)

@@ -6,6 +6,7 @@
 
 #include "object/reach.h"
 #include "profile/builder.h"
+#include "profile/select.h"
 #include "symbolize/told_files.h"
 
 #include <sched.h>
@@ -93,6 +94,25 @@ START_TEST(remembers_files)
 	check_pid(&files, "", 0);
 	check_pid(&files, "/srv/unused.py", 0);
 	check_pid(&files, "/srv/main.p", 0);
+}
+END_TEST
+
+/* The frames of a thread that has woken the sample's are of another process, and name files of
+ * their own choice. */
+START_TEST(wakers_tell_no_files_of_the_woken)
+{
+	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	const struct mapping wakes = {.path = builder_text(builder, WAKES_FRAME),
+	                              .kind = MAPPING_PSEUDO};
+	uint32_t node = frame(builder, 0, 1, "/etc/hers.py");
+
+	node = builder_node(builder, node,
+	                    builder_location(builder, builder_mapping(builder, &wakes), 0));
+	sample(builder, frame(builder, node, 2, "/srv/his.py"), 7);
+	ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
+	check_pid(&files, "/etc/hers.py", 0);
+	check_pid(&files, "/srv/his.py", 7);
 }
 END_TEST
 
@@ -236,6 +256,7 @@ Suite *told_files_suite(void)
 	TCase *tests = tcase_create("told_files");
 
 	tcase_add_test(tests, remembers_files);
+	tcase_add_test(tests, wakers_tell_no_files_of_the_woken);
 	tcase_add_test(tests, the_latest_profile_counts);
 	tcase_add_test(tests, who_is_known_is_kept);
 	tcase_add_test(tests, each_container_has_its_own);

@@ -120,7 +120,7 @@ START_TEST(an_interrupt_has_no_process)
 		drain((struct tally_key){.kernel_stack = 0x102},
 	              (struct woken){WAITER, WAITER, STACK_NONE});
 
-	check_path(slice, "[woken by an interrupt];0xffffffff81000000;[wakes];");
+	check_path(slice, "[woken in an interrupt];0xffffffff81000000;[wakes];");
 }
 END_TEST
 
