@@ -56,7 +56,7 @@ class App {
 		this.processes = new Processes(at('processes'), { store, gpu: this.gpu, suggested: () => this.filters.suggest() });
 		this.filters = new Filters(at('filters'), { store, processes: () => this.processes.list });
 		this.memory = this.abilities.has('memory') && new Memory(at('memory'), { store, colours });
-		this.report = this.abilities.kinds.some(({ name }) => name === 'wall') && new Report(at('report'), { store });
+		this.report = this.abilities.kinds.some(({ name }) => name === 'wall') && new Report(at('report'), { store, source });
 		this.heap = this.abilities.has('heap') && new HeapForm(at('heap'), { store, wait: this.wait, open: opened });
 		at('heap').hidden = !this.heap;
 		this.keepsakes = this.abilities.has('oom') && new Keepsakes(at('keepsakes'), { open: opened, failed });
@@ -131,7 +131,7 @@ class App {
 
 	#changed(changed) {
 		const any = (keys) => changed.some((key) => keys.includes(key));
-		if (any(['pid', 'thread']))
+		if (any(FETCHED))
 			this.#refresh();
 		if (any(FETCHED) && !this.source.isFile)
 			this.#load();

@@ -117,6 +117,19 @@ static int refuse_busy(struct refusal *ret_refusal)
 	              "too many requests for samples on the disk are in flight; try again");
 }
 
+static int check_waits(const struct service *service, struct refusal *ret_refusal)
+{
+	struct source_status waits;
+
+	collector_source(service->collector, KIND_offcpu, &waits);
+	if (waits.on)
+		return 0;
+	return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
+	              "a report needs waits, which are not recorded: %s; GET /profile for CPU time "
+	              "alone",
+	              waits.why);
+}
+
 /* What is refused because of what is on the disk. 0: nothing. */
 static int check_captured(struct asked *asked, int err, struct refusal *ret_refusal)
 {
@@ -134,6 +147,9 @@ static int check_captured(struct asked *asked, int err, struct refusal *ret_refu
 		              MAX_PAST_BYTES >> 20);
 	if (err)
 		return 0;
+	if (ask->selection.wall && capture->second_count &&
+	    capture->slices.count == capture->second_count && !check_waits(service, ret_refusal))
+		return refuse_old(service, ask->kind, oldest_unix_ns, ret_refusal);
 	if (!capture->slices.count && is_old(service, ask) &&
 	    (!oldest_unix_ns || ask->to_unix_ns <= oldest_unix_ns))
 		return refuse_old(service, ask->kind, oldest_unix_ns, ret_refusal);
@@ -244,6 +260,8 @@ static void handle(struct request *request, read_fn *read)
 	int err;
 
 	err = read(&request->query, clock_wall_ns(), &bounds, &query, &refusal);
+	if (!err && query.needs_waits)
+		err = check_waits(service, &refusal);
 	if (!err && !exports_past(service->exports) && is_old(service, &query.ask))
 		err = refuse_old(service, query.ask.kind, 0, &refusal);
 	if (err) {
@@ -262,17 +280,5 @@ void handle_profile(struct request *request)
 
 void handle_report(struct request *request)
 {
-	struct source_status waits;
-	struct refusal refusal;
-
-	collector_source(request->service->collector, KIND_offcpu, &waits);
-	if (waits.on) {
-		handle(request, report_query_read);
-		return;
-	}
-	refuse(&refusal, MHD_HTTP_NOT_FOUND,
-	       "a report needs waits, which are not recorded: %s; GET /profile for CPU time alone, "
-	       "or set waits = yes",
-	       waits.why);
-	request_refuse(request, &refusal);
+	handle(request, report_query_read);
 }

@@ -12,6 +12,7 @@
 struct profile_query {
 	struct capture_ask ask; /* the names of its selection point into the query */
 	struct format_query format;
+	bool needs_waits; /* CPU time alone is no answer */
 };
 
 /* For /profile and its aliases. */

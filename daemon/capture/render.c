@@ -104,6 +104,37 @@ static bool is_nobody(const struct selection *selection, const struct profile *p
 	       !task_names_any(selection->comms, selection->comm_count);
 }
 
+/* What waits for work is told by frames that the selection may hide, so they are hidden after
+ * that. */
+static int merge_without_work(struct builder *into, const struct render_plan *plan)
+{
+	_cleanup_(builder_freep) struct builder *whole = builder_new();
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	struct selection all = *plan->selection, shown = *plan->selection;
+	int err;
+
+	all.no_kernel = all.no_native = false;
+	all.loops = LOOPS_KEPT;
+	shown.wall = shown.idle = false;
+	if (!whole)
+		return -ENOMEM;
+	err = select_merge(whole, plan->slices, plan->slice_count, &all);
+	if (!err)
+		err = symbolizer_run(plan->symbolizer, whole);
+	if (!err)
+		err = activities_leave_out_work(whole);
+	if (!err)
+		err = builder_seal(whole, &profile);
+	return err ?: select_merge(into, &profile, 1, &shown);
+}
+
+static int merge(struct builder *into, const struct render_plan *plan)
+{
+	if (plan->selection->no_work && plan->slice_count)
+		return merge_without_work(into, plan);
+	return select_merge(into, plan->slices, plan->slice_count, plan->selection);
+}
+
 int render_profile(const struct render_plan *plan, struct buf *out,
                    char ret_incomplete[RENDER_LINE_BYTES])
 {
@@ -115,7 +146,7 @@ int render_profile(const struct render_plan *plan, struct buf *out,
 	if (!builder)
 		return -ENOMEM;
 	add_host_mapping(builder, plan);
-	err = select_merge(builder, plan->slices, plan->slice_count, plan->selection);
+	err = merge(builder, plan);
 	if (err)
 		return err;
 	if (is_nobody(plan->selection, builder_view(builder)))
@@ -123,8 +154,6 @@ int render_profile(const struct render_plan *plan, struct buf *out,
 	err = symbolizer_run(plan->symbolizer, builder);
 	if (err)
 		return err;
-	if (plan->selection->no_work && activities_leave_out_work(builder))
-		return -ENOMEM;
 	if (plan->named)
 		plan->named(builder);
 	if (plan->describe)

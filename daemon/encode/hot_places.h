@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct hot_places - the few stacks with the most time, by their innermost functions. Private to
- * encode/; pure.
+ * struct hot_places - the few stacks with the most time, by their innermost functions, and what
+ * would be gained if one of them took none. Private to encode/; pure.
  */
 #pragma once
 
@@ -13,6 +13,9 @@ enum { HOT_PLACES = 5, HOT_FRAMES = 8 };
 struct hot_place {
 	char *text; /* innermost function first: "f < g < main" */
 	uint64_t ns;
+	/* How many times as fast the work is at most without it: Amdahl's law, for the thread that
+	 * gains most. INFINITY: there is no bound. */
+	double gain;
 };
 
 struct hot_places {
@@ -20,11 +23,16 @@ struct hot_places {
 	size_t count;
 };
 
-/* Appends the innermost functions of a path, without those of the kernel unless there are no
- * others. Where interpreted code is on the path, native functions but the innermost are left out.
- */
-void hot_places_write(const struct profile *profile, uint32_t leaf, struct buf *text);
-/* Keeps the places with the most time: their texts are the strings of `names`, `ns` is by string. 0
- * or -ENOMEM. */
-int hot_places_keep(struct hot_places *places, const struct profile *names, const uint64_t *ns);
+/* Samples that have a place, and the threads that they are of. */
+struct hot_samples {
+	const struct profile *profile;
+	const uint32_t *samples; /* their ids */
+	size_t count;
+	const uint32_t *thread_of; /* by task: a number below `thread_count` */
+	const uint64_t *thread_ns; /* by thread: all of its time that counts */
+	uint32_t thread_count;
+};
+
+/* 0 or -ENOMEM. */
+int hot_places_find(const struct hot_samples *of, struct hot_places *ret_places);
 void hot_places_release(struct hot_places *places);

@@ -31,7 +31,7 @@ static json_t *activities(const struct bound *bound)
 {
 	json_t *object = json_object();
 
-	for (size_t i = 0; i < ACTIVITY_COUNT; i++)
+	for (size_t i = 0; i < ACTIVITY_unknown; i++)
 		if (bound->ns[i])
 			json_object_set_new(object, activity_names[i],
 			                    json_pack("{s:s, s:o, s:o, s:f}", "title",
@@ -47,10 +47,10 @@ static json_t *places(const struct bound *bound)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < bound->places.count; i++)
-		json_array_append_new(
-			array, json_pack("{s:s, s:o, s:o}", "stack", bound->places.at[i].text,
-		                         "share", share(bound, bound->places.at[i].ns), "speedup",
-		                         real(bound_gain(bound, bound->places.at[i].ns))));
+		json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "stack",
+		                                       bound->places.at[i].text, "share",
+		                                       share(bound, bound->places.at[i].ns),
+		                                       "speedup", real(bound->places.at[i].gain)));
 	return array;
 }
 
@@ -62,7 +62,8 @@ static json_t *report(const struct profile *profile, const struct bound *bound)
 	bound_write_verdict(bound, &verdict);
 	add_utf8(&incomplete, profile_incomplete(profile) ?: "");
 	return json_pack(
-		"{s:s, s:s?, s:o, s:b, s:I, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:o, s:o}",
+		"{s:s, s:s?, s:o, s:b, s:I, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:s, "
+		"s:o, s:o}",
 		"verdict", buf_text(&verdict), "bound_by",
 		bound->is_unsure ? NULL : bound_names[bound->kind], "share",
 		share(bound, bound->kind_ns), "enough_samples", !bound->is_unsure, "start_ms",
@@ -71,9 +72,10 @@ static json_t *report(const struct profile *profile, const struct bound *bound)
 		duration > 0 ? (double)bound->cpu_ns / duration : 0.0, "cpu_samples",
 		(json_int_t)bound->ticks, "waits", (json_int_t)bound->waits, "threads",
 		(json_int_t)bound->threads, "idle_threads", (json_int_t)bound->idle_threads,
-		"working_seconds", seconds(bound->total_ns), "waiting_for_work_seconds",
-		seconds(bound->work_ns), "incomplete", buf_text(&incomplete), "activities",
-		activities(bound), "places", places(bound));
+		"idle_seconds", seconds(bound->idle_ns), "unknown_seconds",
+		seconds(bound->ns[ACTIVITY_unknown]), "working_seconds", seconds(bound->total_ns),
+		"waiting_for_work_seconds", seconds(bound->ns[ACTIVITY_work]), "incomplete",
+		buf_text(&incomplete), "activities", activities(bound), "places", places(bound));
 }
 
 static int encode_report(const struct profile *profile, const struct encode_options *options,

@@ -47,10 +47,12 @@ static void write_facts(const struct profile *profile, const struct bound *bound
 	           bound->ticks, bound->waits);
 	buf_printf(out, "Working time: %.1f s of %u thread%s; left out: %.1f s waiting for work",
 	           seconds(bound->total_ns), working, working == 1 ? "" : "s",
-	           seconds(bound->work_ns));
+	           seconds(bound->ns[ACTIVITY_work]));
+	if (bound->ns[ACTIVITY_unknown])
+		buf_printf(out, ", %.1f s not known", seconds(bound->ns[ACTIVITY_unknown]));
 	if (bound->idle_threads)
-		buf_printf(out, ", %u idle thread%s", bound->idle_threads,
-		           bound->idle_threads == 1 ? "" : "s");
+		buf_printf(out, ", %.1f s of %u idle thread%s", seconds(bound->idle_ns),
+		           bound->idle_threads, bound->idle_threads == 1 ? "" : "s");
 	buf_add_char(out, '\n');
 }
 
@@ -68,7 +70,7 @@ static void write_comments(const struct profile *profile, struct buf *out)
 static void write_activities(const struct bound *bound, struct buf *out)
 {
 	buf_add_char(out, '\n');
-	for (size_t i = 0; i < ACTIVITY_COUNT; i++) {
+	for (size_t i = 0; i < ACTIVITY_unknown; i++) {
 		double error = 100 * bound_error(bound, (enum activity)i);
 
 		if (!bound->ns[i])
@@ -84,11 +86,11 @@ static void write_activities(const struct bound *bound, struct buf *out)
 
 static void write_places(const struct bound *bound, struct buf *out)
 {
-	if (!bound->places.count || bound->is_unsure)
+	if (!bound->places.count)
 		return;
-	buf_add_text(out, "\nWithout a part of it, the work is at most so many times as fast:\n");
+	buf_add_text(out, "\nWhere: its part, and the gain at most if that took no time\n");
 	for (size_t i = 0; i < bound->places.count; i++) {
-		double gain = bound_gain(bound, bound->places.at[i].ns);
+		double gain = bound->places.at[i].gain;
 
 		if (percent(bound, bound->places.at[i].ns) < LEAST_PERCENT)
 			break;

@@ -19,17 +19,19 @@ const char *const activity_titles[] = {ACTIVITIES(ACTIVITY)};
 
 /* What a function on a stack says of the sample. */
 enum trait {
-	IN_FAULT = 1 << 0,     /* the kernel gives the thread a page */
-	IN_SOCKET = 1 << 1,    /* the kernel's network code */
-	IN_DISK = 1 << 2,      /* the kernel's block layer */
-	IN_ACCEPT = 1 << 3,    /* a server waits for its next client */
-	IN_PIPE = 1 << 4,      /* also a terminal, and a child that has the parent's memory */
-	IN_CONDITION = 1 << 5, /* another thread has to have something for this one, or to end */
-	IN_WAIT = 1 << 6,      /* a condition, a semaphore, the end of a thread: not a mutex */
-	IN_LOCK = 1 << 7,      /* also the kernel's own, such as that of a process's mappings */
-	IN_SLEEP = 1 << 8,     /* a sleep that is no nanosleep() */
-	IN_GPU = 1 << 9,       /* waits until a GPU has finished */
-	IN_KERNEL = 1 << 10,   /* of the leaf alone */
+	IN_FAULT = 1 << 0,       /* the kernel gives the thread a page */
+	IN_SOCKET = 1 << 1,      /* the kernel's network code */
+	IN_DISK = 1 << 2,        /* the kernel's block layer */
+	IN_ACCEPT = 1 << 3,      /* a server waits for its next client */
+	IN_PIPE = 1 << 4,        /* also local sockets, and a child that has the parent's memory */
+	IN_CONDITION = 1 << 5,   /* something has to happen: another thread has work, or ends */
+	IN_PYTHON_WAIT = 1 << 6, /* the same, of the innermost Python function alone */
+	IN_LOCK = 1 << 7,        /* also the kernel's own, such as that of a process's mappings */
+	IN_GIL = 1 << 8,
+	IN_SLEEP = 1 << 9,   /* a sleep that is no nanosleep() */
+	IN_GPU = 1 << 10,    /* waits until a GPU has finished */
+	IN_CLIENT = 1 << 11, /* waits for an answer */
+	IN_KERNEL = 1 << 12, /* of the leaf alone */
 };
 
 /* Where a rule applies. */
@@ -54,8 +56,6 @@ static const struct rule {
 	{KERNEL, "tcp_*", "", IN_SOCKET},
 	{KERNEL, "udp_*", "", IN_SOCKET},
 	{KERNEL, "inet_*", "", IN_SOCKET},
-	{KERNEL, "unix_stream_*", "", IN_SOCKET},
-	{KERNEL, "unix_dgram_*", "", IN_SOCKET},
 	{KERNEL, "__sys_sendto", "", IN_SOCKET},
 	{KERNEL, "__sys_recvfrom", "", IN_SOCKET},
 	{KERNEL, "__sys_sendmsg", "", IN_SOCKET},
@@ -73,48 +73,89 @@ static const struct rule {
 	{KERNEL, "pipe_*", "", IN_PIPE},
 	{KERNEL, "anon_pipe_*", "", IN_PIPE},
 	{KERNEL, "fifo_*", "", IN_PIPE},
-	{KERNEL, "n_tty_*", "", IN_PIPE},
+	{KERNEL, "unix_stream_*", "", IN_PIPE},
+	{KERNEL, "unix_dgram_*", "", IN_PIPE},
 	{KERNEL, "wait_for_vfork_done", "", IN_PIPE},
+	{KERNEL, "n_tty_*", "", IN_CONDITION},
+	{KERNEL, "do_sigtimedwait", "", IN_CONDITION},
+	{KERNEL, "sigsuspend", "", IN_CONDITION},
+	{KERNEL, "__do_sys_pause", "", IN_CONDITION},
+	{KERNEL, "signalfd_read*", "", IN_CONDITION},
+	{KERNEL, "eventfd_read", "", IN_CONDITION},
+	{KERNEL, "inotify_read", "", IN_CONDITION},
+	{KERNEL, "read_events", "", IN_CONDITION}, /* io_getevents() */
+	{KERNEL, "timerfd_read*", "", IN_SLEEP},
 	{KERNEL, "rwsem_down_*", "", IN_LOCK},
 	{KERNEL, "__mutex_lock*", "", IN_LOCK},
+	{KERNEL, "do_semtimedop", "", IN_LOCK},
+	{KERNEL, "__do_semtimedop", "", IN_LOCK},
+	{KERNEL, "flock_lock_*", "", IN_LOCK},
+	{KERNEL, "fcntl_setlk*", "", IN_LOCK},
+	{KERNEL, "futex_lock_pi*", "", IN_LOCK},
 	/* glibc and musl; std::condition_variable calls them. */
 	{NATIVE, "pthread_cond_*", "", IN_CONDITION},
 	{NATIVE, "__pthread_cond_*", "", IN_CONDITION},
 	{NATIVE, "___pthread_cond_*", "", IN_CONDITION},
-	/* Of a wait that was not sampled when it began, only glibc's innermost function is known.
-         */
-	{NATIVE, "__futex_abstimed_wait*", "", IN_WAIT},
+	{NATIVE, "pthread_join", "", IN_CONDITION},
+	{NATIVE, "__pthread_clockjoin*", "", IN_CONDITION},
+	{NATIVE, "pthread_mutex_*", "", IN_LOCK},
+	{NATIVE, "___pthread_mutex_*", "", IN_LOCK},
+	{NATIVE, "__lll_lock_wait*", "", IN_LOCK},
+	{NATIVE, "__GI___lll_lock_wait*", "", IN_LOCK},
 	{NATIVE, "pthread_rwlock_*", "", IN_LOCK},
 	{NATIVE, "__pthread_rwlock_*", "", IN_LOCK},
 	{NATIVE, "___pthread_rwlock_*", "", IN_LOCK},
-	{NATIVE, "pthread_mutex_*", "", IN_LOCK},
-	{NATIVE, "___pthread_mutex_*", "", IN_LOCK},
-	/* CPython's locks are semaphores. */
-	{NATIVE, "PyThread_acquire_lock*", "", IN_LOCK},
 	{NATIVE, "accept", "", IN_ACCEPT},
 	{NATIVE, "accept4", "", IN_ACCEPT},
 	/* Rust */
 	{NATIVE, "std::thread::park*", "", IN_CONDITION},
 	{NATIVE, "std::sys::sync::condvar::*", "", IN_CONDITION},
+	{NATIVE, "std::sys::sync::mutex::*", "", IN_LOCK},
+	{NATIVE, "std::sys::sync::rwlock::*", "", IN_LOCK},
 	{NATIVE, "parking_lot::condvar::*", "", IN_CONDITION},
-	/* Go: a thread of the runtime without a goroutine to run. */
+	{NATIVE, "parking_lot::raw_mutex::*", "", IN_LOCK},
+	{NATIVE, "parking_lot::raw_rwlock::*", "", IN_LOCK},
+	/* Go: a thread of the runtime without a goroutine to run; and its own locks. */
 	{NATIVE, "runtime.findRunnable", "", IN_CONDITION},
 	{NATIVE, "runtime.findrunnable", "", IN_CONDITION},
 	{NATIVE, "runtime.stopm", "", IN_CONDITION},
+	{NATIVE, "runtime.stoplockedm", "", IN_CONDITION},
 	{NATIVE, "runtime.sysmon", "", IN_CONDITION},
 	{NATIVE, "runtime.templateThread", "", IN_CONDITION},
-	/* Java */
+	{NATIVE, "os/signal.signal_recv", "", IN_CONDITION},
+	{NATIVE, "runtime.lock2", "", IN_LOCK},
+	/* Java: what has to do with a monitor is told apart below its own wait for a condition. */
 	{NATIVE, "Unsafe_Park", "", IN_CONDITION},
 	{NATIVE, "ObjectMonitor::wait*", "", IN_CONDITION},
-	/* CPython up to 3.10 sleeps by select(). */
+	{NATIVE, "ObjectMonitor::enter*", "", IN_LOCK},
+	{NATIVE, "ObjectSynchronizer::enter*", "", IN_LOCK},
+	/* GLib, OpenMP */
+	{NATIVE, "g_cond_wait*", "", IN_CONDITION},
+	{NATIVE, "g_mutex_lock*", "", IN_LOCK},
+	{NATIVE, "gomp_team_barrier_wait*", "", IN_CONDITION},
+	{NATIVE, "gomp_barrier_wait*", "", IN_CONDITION},
+	/* CPython. Up to 3.10 it sleeps by select(); its locks are semaphores or its own mutexes.
+         */
 	{NATIVE, "time_sleep", "", IN_SLEEP},
 	{NATIVE, "pysleep", "", IN_SLEEP},
 	{NATIVE, "floatsleep", "", IN_SLEEP},
-	{PYTHON, "wait", "/threading.py", IN_CONDITION},
-	{PYTHON, "join", "/threading.py", IN_CONDITION},
-	{PYTHON, "_wait_for_tstate_lock", "/threading.py", IN_CONDITION},
-	{PYTHON, "get", "/queue.py", IN_CONDITION},
-	{PYTHON, "_worker", "/concurrent/futures/thread.py", IN_CONDITION},
+	{NATIVE, "PyThread_acquire_lock*", "", IN_LOCK},
+	{NATIVE, "lock_PyThread_acquire_lock", "", IN_LOCK},
+	{NATIVE, "_PyMutex_Lock*", "", IN_LOCK},
+	{NATIVE, "take_gil", "", IN_GIL},
+	{NATIVE, "PyEval_RestoreThread", "", IN_GIL},
+	{NATIVE, "PyEval_AcquireThread", "", IN_GIL},
+	{PYTHON, "wait", "/threading.py", IN_PYTHON_WAIT},
+	{PYTHON, "join", "/threading.py", IN_PYTHON_WAIT},
+	{PYTHON, "_wait_for_tstate_lock", "/threading.py", IN_PYTHON_WAIT},
+	{PYTHON, "get", "/queue.py", IN_PYTHON_WAIT},
+	{PYTHON, "_worker", "/concurrent/futures/thread.py", IN_PYTHON_WAIT},
+	/* Clients that wait for an answer by poll(). */
+	{NATIVE, "sock_call*", "", IN_CLIENT},
+	{NATIVE, "internal_connect", "", IN_CLIENT},
+	{NATIVE, "PQgetResult", "", IN_CLIENT},
+	{NATIVE, "pqWait*", "", IN_CLIENT},
+	{NATIVE, "Curl_poll*", "", IN_CLIENT},
 	/* CUDA */
 	{NATIVE, "cuStreamSynchronize*", "", IN_GPU},
 	{NATIVE, "cuCtxSynchronize*", "", IN_GPU},
@@ -187,7 +228,11 @@ int activities_find(const struct profile *profile, struct activities *ret_activi
 		of_locations[id] = traits_of_location(profile, id);
 	for (uint32_t id = 1; id < profile->node_count; id++) {
 		const struct node *node = &profile->nodes[id];
+		uint32_t mapping = profile->locations[node->location].mapping;
 		uint16_t of_callers = of_nodes[node->parent] & (uint16_t)~IN_KERNEL;
+
+		if (place_of(&profile->mappings[mapping]) == PYTHON)
+			of_callers &= (uint16_t)~IN_PYTHON_WAIT;
 
 		of_nodes[id] = of_callers | of_locations[node->location];
 	}
@@ -203,15 +248,15 @@ void activities_release(struct activities *activities)
 static enum activity running(unsigned int traits)
 {
 	if (traits & IN_GPU)
-		return ACTIVITY_gpu;
+		return ACTIVITY_gpu_code;
 	if (!(traits & IN_KERNEL))
 		return ACTIVITY_user;
 	if (traits & IN_FAULT)
 		return ACTIVITY_fault;
-	if (traits & IN_SOCKET)
-		return ACTIVITY_network_code;
 	if (traits & IN_PIPE)
 		return ACTIVITY_pipe_code;
+	if (traits & IN_SOCKET)
+		return ACTIVITY_network_code;
 	return traits & IN_DISK ? ACTIVITY_disk_code : ACTIVITY_kernel;
 }
 
@@ -223,20 +268,33 @@ static enum activity blocked(unsigned int traits)
 	return traits & IN_PIPE ? ACTIVITY_process : ACTIVITY_disk;
 }
 
+/* A wait in a futex call. What is no lock by the name of a function may still be one. */
+static enum activity in_futex(unsigned int traits)
+{
+	if (traits & IN_PYTHON_WAIT)
+		return ACTIVITY_work;
+	if (traits & IN_LOCK)
+		return ACTIVITY_lock;
+	return traits & IN_CONDITION ? ACTIVITY_work : ACTIVITY_thread;
+}
+
 /* A wait that a signal may end, by the system call in which it is. */
 static enum activity sleeping(unsigned int traits, const char *call)
 {
 	if (traits & IN_SLEEP || !strcmp(call, "nanosleep"))
 		return ACTIVITY_sleep;
-	if (!strcmp(call, "poll") || !strcmp(call, "io_uring") ||
-	    traits & (IN_ACCEPT | IN_CONDITION) || (traits & IN_WAIT && !(traits & IN_LOCK)))
-		return ACTIVITY_work;
 	if (!strcmp(call, "futex"))
+		return in_futex(traits);
+	if (!strcmp(call, "poll"))
+		return traits & IN_CLIENT ? ACTIVITY_network : ACTIVITY_work;
+	if (!strcmp(call, "io_uring") || traits & (IN_ACCEPT | IN_CONDITION | IN_PYTHON_WAIT))
+		return ACTIVITY_work;
+	if (traits & IN_LOCK)
 		return ACTIVITY_lock;
-	if (!strcmp(call, "socket") || traits & IN_SOCKET)
-		return ACTIVITY_network;
 	if (!strcmp(call, "wait4") || traits & IN_PIPE)
 		return ACTIVITY_process;
+	if (!strcmp(call, "socket") || traits & IN_SOCKET)
+		return ACTIVITY_network;
 	return !strcmp(call, "page_fault") ? ACTIVITY_disk : ACTIVITY_other;
 }
 
@@ -257,7 +315,7 @@ enum activity activity_of(const struct activities *activities, const struct prof
 		return blocked(traits);
 	if (strcmp(state, "sleep") != 0)
 		return ACTIVITY_unknown;
-	if (!strcmp(profile_string(profile, task->gil), "waiting"))
+	if (!strcmp(profile_string(profile, task->gil), "waiting") || traits & IN_GIL)
 		return ACTIVITY_gil;
 	if (traits & IN_GPU)
 		return ACTIVITY_gpu;

@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct activities - what the samples of a profile of all time (WALL_KIND of profile/select.h)
- * show their threads doing: each sample is one of ACTIVITIES, by its labels and the functions of
- * its stack. Waiting for work is told from other waits by the rules of activity.c. Private to
- * encode/; pure.
+ * struct activities - what threads do in the samples of a profile of waits or of all time
+ * (WALL_KIND of profile/select.h): each sample is one of ACTIVITIES, by its labels and the
+ * functions of its stack, by the rules of activity.c. Pure; any thread.
  */
 #pragma once
 
 #include "profile/builder.h"
 
-/* ACTIVITY(name, title, bound): `bound` is one of BOUNDS. Sorted as they are told apart. */
-#define ACTIVITIES(ACTIVITY)                                                      \
-	ACTIVITY(user, "user code", cpu)                                          \
-	ACTIVITY(kernel, "kernel code", cpu)                                      \
-	ACTIVITY(fault, "page faults", faults)                                    \
-	ACTIVITY(network_code, "network code of the kernel", network)             \
-	ACTIVITY(pipe_code, "pipe code of the kernel", process)                   \
-	ACTIVITY(disk_code, "disk code of the kernel", disk)                      \
-	ACTIVITY(runnable, "wants a CPU and has none", contended_cpu)             \
-	ACTIVITY(gil, "wants the GIL", gil)                                       \
-	ACTIVITY(lock, "waits for a lock", lock)                                  \
-	ACTIVITY(disk, "waits for a disk", disk)                                  \
-	ACTIVITY(network, "waits for the network", network)                       \
-	ACTIVITY(process, "waits for another process (pipes, children)", process) \
-	ACTIVITY(gpu, "waits for a GPU", gpu)                                     \
-	ACTIVITY(sleep, "sleeps for a set time", sleep)                           \
-	ACTIVITY(stopped, "is stopped", stopped)                                  \
-	ACTIVITY(other, "waits in other system calls", other)                     \
-	ACTIVITY(unknown, "not sampled", other)                                   \
-	ACTIVITY(work, "waits for work (poll, accept, conditions)", nothing)
+/* ACTIVITY(name, title, bound): `bound` is one of BOUNDS of encode/bound.h. The first are of
+ * threads that run, up to LAST_RUNNING. */
+#define ACTIVITIES(ACTIVITY)                                                                \
+	ACTIVITY(user, "user code", cpu)                                                    \
+	ACTIVITY(kernel, "kernel code", cpu)                                                \
+	ACTIVITY(fault, "page faults", faults)                                              \
+	ACTIVITY(network_code, "network code of the kernel", network)                       \
+	ACTIVITY(pipe_code, "pipe code of the kernel", process)                             \
+	ACTIVITY(disk_code, "disk code of the kernel", disk)                                \
+	ACTIVITY(gpu_code, "spins until a GPU has finished", gpu)                           \
+	ACTIVITY(runnable, "wants a CPU and has none", contended_cpu)                       \
+	ACTIVITY(gil, "wants the GIL", gil)                                                 \
+	ACTIVITY(lock, "waits for a lock", lock)                                            \
+	ACTIVITY(thread, "waits for another thread (condition, or lock not known)", thread) \
+	ACTIVITY(disk, "waits for a disk or file system", disk)                             \
+	ACTIVITY(network, "waits for the network", network)                                 \
+	ACTIVITY(process, "waits for another process (pipes, children)", process)           \
+	ACTIVITY(gpu, "waits for a GPU", gpu)                                               \
+	ACTIVITY(sleep, "sleeps for a set time", sleep)                                     \
+	ACTIVITY(stopped, "is stopped", stopped)                                            \
+	ACTIVITY(other, "waits in other system calls", other)                               \
+	ACTIVITY(unknown, "not known: not sampled", nothing)                                \
+	ACTIVITY(work, "waits for work, or for answers (poll, accept, conditions)", nothing)
 
 #define ACTIVITY(name, title, bound) ACTIVITY_##name,
-enum activity { ACTIVITIES(ACTIVITY) ACTIVITY_COUNT };
+enum activity { ACTIVITIES(ACTIVITY) ACTIVITY_COUNT, LAST_RUNNING = ACTIVITY_gpu_code };
 #undef ACTIVITY
 
 extern const char *const activity_names[ACTIVITY_COUNT], *const activity_titles[ACTIVITY_COUNT];

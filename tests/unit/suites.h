@@ -145,6 +145,7 @@
 	SUITE(run_times)         \
 	SUITE(waker)             \
 	SUITE(wait_times)        \
+	SUITE(activity)          \
 	SUITE(bound)             \
 	SUITE(runtimes)          \
 	SUITE(tick_lag)          \

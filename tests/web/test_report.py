@@ -5,6 +5,7 @@ from harness import WebTest
 
 LANE = "host"
 REPORT = {
+    "start_ms": 1_700_000_000_000, "seconds": 30, "incomplete": "",
     "verdict": "Bound by <i>locks</i>: other threads hold them, 61.3 % of the working time", "cpus": 1.02, "threads": 5,
     "idle_threads": 2, "working_seconds": 30.1, "waiting_for_work_seconds": 0.5,
     "activities": {"user": {"title": "user code", "seconds": 11.6, "share": 0.386, "error": 0.012},
