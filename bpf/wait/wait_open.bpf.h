@@ -113,28 +113,36 @@ static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)
 		give_back(place, seat);
 }
 
-/* Adds who ended a wait in which a thread slept for so long, and whose last part has just been
- * added. */
-static __always_inline void put_waker(struct scratch *scratch, u32 at,
-                                      const struct tally_key *waits, const struct waker *waker,
-                                      u64 woken_ns, u64 weight, u64 slept)
+/* Adds who ended a wait whose last part has just been added. `began_ns` tells whether the entry is
+ * still that wait's. The key is made in its place: the stack of a program is small. */
+static __always_inline void put_waker(struct scratch *scratch, u32 at, struct wait *wait,
+                                      u64 began_ns, u64 weight, u64 until)
 {
-	struct woken woken = {waits->pid, waits->tid, waits->user_stack};
-	u64 waits_user_and_1 = scratch->user_and_1;
+	struct tally_key *key = &scratch->key;
+	struct woken *woken = (struct woken *)key->thread;
+	u64 woken_ns = wait->woken_ns, user = scratch->user_and_1;
 
-	scratch->key = (struct tally_key){
-		.pid = waker->pid,
-		.tid = waker->tid,
-		.image = waker->image,
-		.kind = KIND_waker,
-	};
-	__builtin_memcpy(scratch->key.thread, &woken, sizeof(woken));
-	scratch->user_and_1 = waker->user_and_1;
-	scratch->key.kernel_stack = wait_stack_put(at, waker->kernel_stack);
-	scratch->key.user_stack = wait_stack_put(at, waker->user_stack);
-	scratch->user_and_1 = waits_user_and_1;
-	/* By the time of the waking: the waker may have called exec since. */
-	tally_put(at, weight, slept * weight, woken_ns);
+	if (woken_ns <= began_ns || woken_ns > until)
+		return;
+	woken->pid = wait->key.pid;
+	woken->tid = wait->key.tid;
+	woken->user_stack = wait->key.user_stack;
+	key->kernel_stack = wait->waker.kernel_stack;
+	key->user_stack = wait->waker.user_stack;
+	key->pid = wait->waker.pid;
+	key->tid = wait->waker.tid;
+	key->image = wait->waker.image;
+	key->kind = KIND_waker;
+	key->gil = key->detail = 0;
+	scratch->user_and_1 = wait->waker.user_and_1;
+	if (*(volatile u64 *)&wait->began_ns == began_ns) {
+		key->kernel_stack = wait_stack_put(at, key->kernel_stack);
+		key->user_stack = wait_stack_put(at, key->user_stack);
+		scratch->user_and_1 = user;
+		/* By the time of the waking: the waker may have called exec since. */
+		tally_put(at, weight, (woken_ns - began_ns) * weight, woken_ns);
+	}
+	scratch->user_and_1 = user;
 }
 
 /* Accounts for a wait from which a thread came when it was switched to. `began_ns` tells whether it
@@ -144,8 +152,6 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 {
 	u64 until = task->sched_info.last_arrival + wait->ahead_ns, weight = wait->weight;
 	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), left, runnable;
-	u64 woken_ns = wait->woken_ns;
-	struct waker waker = wait->waker;
 	u32 detail = wait->key.detail, is_runnable;
 
 	if (*(volatile u64 *)&wait->began_ns != began_ns ||
@@ -165,10 +171,7 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 	is_runnable = left && runnable == left;
 	wait_put(at, is_runnable ? WAIT_RUNNABLE : detail, weight,
 	         (is_runnable ? left : left - runnable) * weight, until);
-	/* The entry may be another wait's by now, once it is accounted for. */
-	if (woken_ns > began_ns && woken_ns <= until &&
-	    *(volatile u64 *)&wait->began_ns == began_ns)
-		put_waker(scratch, at, &wait->key, &waker, woken_ns, weight, woken_ns - began_ns);
+	put_waker(scratch, at, wait, began_ns, weight, until);
 }
 
 static __always_inline int may_open(u64 user_and_1, u32 *ret_place)
