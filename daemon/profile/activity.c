@@ -97,6 +97,9 @@ static const struct rule {
 	{NATIVE, "__pthread_cond_*", "", IN_CONDITION},
 	{NATIVE, "___pthread_cond_*", "", IN_CONDITION},
 	{NATIVE, "pthread_join", "", IN_CONDITION},
+	/* In all that glibc waits for but mutexes. Of a wait that was not sampled when it began,
+         * only this is known. */
+	{NATIVE, "__futex_abstimed_wait*", "", IN_CONDITION},
 	{NATIVE, "__pthread_clockjoin*", "", IN_CONDITION},
 	{NATIVE, "pthread_mutex_*", "", IN_LOCK},
 	{NATIVE, "___pthread_mutex_*", "", IN_LOCK},

@@ -93,6 +93,9 @@ START_TEST(tells_waiting_for_work)
 	                 ACTIVITY_work);
 	ck_assert_int_eq(one(SLEEP("other"), FRAMES(USER("f"), KERNEL("do_sigtimedwait"))),
 	                 ACTIVITY_work);
+	ck_assert_int_eq(one(SLEEP("futex"), FRAMES(USER("[unknown: wait not sampled]"),
+	                                            USER("__futex_abstimed_wait_common64"))),
+	                 ACTIVITY_work);
 	/* What a pool's thread works on does not wait for work. */
 	ck_assert_int_eq(one(SLEEP("futex"), FRAMES(PYTHON("_worker", POOL))), ACTIVITY_work);
 	ck_assert_int_eq(one(SLEEP("socket"), FRAMES(PYTHON("_worker", POOL), USER("call"),
