@@ -5,6 +5,8 @@
  */
 #include "ingest/source.h"
 
+#include "kernel/bpf_parts.h"
+
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +42,18 @@ void source_refuse_growth(struct source_state *state, const char *price)
 		snprintf(state->why, sizeof(state->why), "%s; growth = yes records it", price);
 	else
 		snprintf(state->why, sizeof(state->why), "switched off by growth = no");
+}
+
+const struct profd_bpf *source_waits_part(const struct bpf *bpf, struct source_state *state)
+{
+	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
+
+	if (!state->config.waits)
+		why = "switched off by waits = no";
+	else if (!*why)
+		why = "its BPF programs are being loaded";
+	snprintf(state->why, sizeof(state->why), "%s", why);
+	return state->config.waits ? bpf_part(bpf, BPF_PART_WAITS) : NULL;
 }
 
 int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state)

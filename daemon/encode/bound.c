@@ -31,7 +31,6 @@ enum {
 };
 
 struct thread {
-	uint32_t tid;
 	uint64_t all_ns, busy_ns;
 	bool is_idle;
 };
@@ -82,6 +81,7 @@ static int compare_ids(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+/* Sorted by its first member. */
 struct task_id {
 	uint32_t tid, task;
 };
@@ -99,7 +99,7 @@ static int number_threads(struct finding *finding)
 	qsort(ids, count, sizeof(*ids), compare_ids);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!i || ids[i].tid != ids[i - 1].tid)
-			finding->threads[finding->thread_count++].tid = ids[i].tid;
+			finding->thread_count++;
 		finding->thread_of[ids[i].task] = finding->thread_count - 1;
 	}
 	return 0;

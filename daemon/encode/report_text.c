@@ -2,12 +2,13 @@
 /*
  *   Bound by the GIL: other threads of its interpreter run, 49.7 % of the working time
  *   Time: 2026-11-28T12:00:00Z, 60.0 s; 1.01 CPUs in use; 6012 samples of CPU time, 23154 waits
- *   Working time: 119.8 s of 2 threads; left out: 0.2 s waiting for work, 1 idle thread
+ *   Working time: 119.8 s of 2 threads; left out: 0.2 s waiting for work, 60.0 s of
+ *   1 idle thread
  *
- *      49.7 %          wants the GIL
  *      49.2 % +-0.9    user code
+ *      49.7 %          wants the GIL
  *
- *   Without a part of it, the work is at most so many times as fast:
+ *   Where: its part, and the gain at most if that took no time
  *      31.0 %   1.45x  take_gil < _PyEval_EvalFrameDefault < spin < <module>
  */
 #include "encode/report.h"

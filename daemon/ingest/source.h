@@ -99,6 +99,8 @@ struct source_state {
 PROFILE_KINDS(KIND)
 #undef KIND
 
+struct profd_bpf;
+
 extern const struct source *const sources[KIND_COUNT]; /* by enum profile_kind */
 
 /* The share of the timelines of memory, in addition to those of the kinds. */
@@ -112,6 +114,9 @@ void source_describe(const struct source *source, uint64_t period, struct builde
 /* Sets why a source of growth is off, of either kind. `price` says what it would cost, and `why`
  * then adds that growth = yes records it; NULL: the setting is growth = no. */
 void source_refuse_growth(struct source_state *state, const char *price);
+/* For attach() of sources of waits: their part of the programs; NULL while it is switched off or
+ * not loaded, as `state->why` then says. */
+const struct profd_bpf *source_waits_part(const struct bpf *bpf, struct source_state *state);
 /* For a source that is one raw tracepoint: attaches it once. `what` names it for users. */
 int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state);
 void source_detach_one(struct source_state *state);

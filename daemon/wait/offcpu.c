@@ -121,21 +121,14 @@ static const char *offcpu_load(struct bpf *bpf, const struct source_state *state
 
 static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
-	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_WAITS);
-	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
+	const struct profd_bpf *part = source_waits_part(bpf, state);
 	int err;
 
 	(void)online;
-	if (!state->config.waits) {
-		snprintf(state->why, sizeof(state->why), "switched off by waits = no");
-		return 0;
-	}
-	if (!state->own)
+	if (state->config.waits && !state->own)
 		state->own = offcpu_new();
-	if (!state->own)
+	if (state->config.waits && !state->own)
 		return -ENOMEM;
-	snprintf(state->why, sizeof(state->why), "%s",
-	         *why ? why : "its BPF programs are being loaded");
 	if (!part)
 		return 0;
 	if (!state->second)

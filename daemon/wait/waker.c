@@ -6,10 +6,8 @@
 
 #include "bpf/profd.skel.h"
 #include "ingest/tallies.h"
-#include "kernel/bpf_parts.h"
 
 #include <bpf/libbpf.h>
-#include <stdio.h>
 
 static void waker_configure(struct bpf *bpf, const struct source_config *config,
                             struct source_state *state)
@@ -22,16 +20,9 @@ static void waker_configure(struct bpf *bpf, const struct source_config *config,
 /* The source offcpu has the part loaded. */
 static int waker_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
-	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_WAITS);
-	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
+	const struct profd_bpf *part = source_waits_part(bpf, state);
 
 	(void)online;
-	if (!state->config.waits) {
-		snprintf(state->why, sizeof(state->why), "switched off by waits = no");
-		return 0;
-	}
-	snprintf(state->why, sizeof(state->why), "%s",
-	         *why ? why : "its BPF programs are being loaded");
 	return part ? source_attach_one(part->progs.wait_waking, "sched_waking", state) : 0;
 }
 
