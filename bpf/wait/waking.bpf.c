@@ -27,15 +27,8 @@ static __always_inline int is_of_task(void *ctx, struct scratch *scratch)
 	return !entry || REGS_SYSCALL(entry);
 }
 
-/* Of an interrupt only the innermost frames: those further out are of what it has interrupted. */
-static __always_inline u64 walk_interrupt(void *ctx, u32 at, struct scratch *scratch)
-{
-	long bytes = bpf_get_stack(ctx, scratch->frames, NODE_FRAMES * sizeof(u64), SWITCH_SKIPS);
-
-	return bytes > 0 ? stack_store(at, bytes / sizeof(u64)) : STACK_NONE;
-}
-
-/* The waker pays for its stacks. Where its account has used up its pace, they are left out. */
+/* The waker pays for its stacks. Where its account has used up its pace, they are left out. Of an
+ * interrupt only the innermost frames are noted: those further out are of what it interrupted. */
 static __always_inline void note(struct bpf_raw_tracepoint_args *ctx, struct scratch *scratch,
                                  u32 at, struct wait *wait, u64 now)
 {
@@ -46,7 +39,7 @@ static __always_inline void note(struct bpf_raw_tracepoint_args *ctx, struct scr
 	scratch->keeps_stacks = 1;
 	scratch->kept_nodes = 0;
 	if (!is_of_task(ctx, scratch)) {
-		wait->waker.kernel_stack = walk_interrupt(ctx, at, scratch);
+		wait->waker.kernel_stack = walk_kernel_frames(ctx, at, SWITCH_SKIPS, NODE_FRAMES);
 		wait->waker.user_and_1 = (u64)wait->user + 1;
 	} else {
 		wait->waker.pid = ids >> 32;

@@ -26,20 +26,26 @@ static __always_inline u64 walk_user_of(u32 at, const volatile struct pt_regs *r
 /* Frames to skip: those of the BPF program at the switch and of its callers. */
 enum { SWITCH_SKIPS = 3 };
 
-/* The kernel stack's id. */
-static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
+/* The id of the kernel stack's innermost frames, so many of them. */
+static __always_inline u64 walk_kernel_frames(void *ctx, u32 at, u64 flags, u32 most)
 {
 	struct scratch *scratch = scratch_get(at);
 	long bytes;
 
 	if (!scratch)
 		return STACK_LOST;
-	bytes = bpf_get_stack(ctx, scratch->frames, MAX_KERNEL_FRAMES * sizeof(u64), flags);
+	bytes = bpf_get_stack(ctx, scratch->frames, most * sizeof(u64), flags);
 	if (bytes <= 0) {
 		count(at, COUNTER_kernel_stack_failed, 1);
 		return STACK_NONE;
 	}
 	return stack_store(at, bytes / sizeof(u64));
+}
+
+/* The kernel stack's id. */
+static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
+{
+	return walk_kernel_frames(ctx, at, flags, MAX_KERNEL_FRAMES);
 }
 
 /* The registers that user space had when it entered the kernel; NULL where they are not
