@@ -5,8 +5,8 @@
   make test-siege
   tests/siege/run.py test_siege_users.HostileUsers.test_tellers
 
-They are tests of the whole daemon like those of tests/system, one after the other on CPUs that nothing else uses. Needs root. A
-skipped test counts as failed. The last line is the summary.
+They are tests of the whole daemon like those of tests/system, on CPUs that nothing else uses. Needs root. A skipped test counts as
+failed. The last line is the summary.
 """
 
 import os
