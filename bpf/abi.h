@@ -67,8 +67,9 @@ struct tally_key {
 	u8 gil;    /* enum python_gil */
 	u8 detail; /* further detail of the kind; for rss an enum resident_kind */
 	char thread[TASK_COMM_BYTES];
+	u64 futex; /* offcpu: the address of the futex that is waited for, or 0 */
 };
-_Static_assert(sizeof(struct tally_key) == 48, "shared layout");
+_Static_assert(sizeof(struct tally_key) == 56, "shared layout");
 
 /* The `what` argument of tally_add() is the kind, with the detail above this bit. */
 enum { KIND_DETAIL_SHIFT = 16 };

@@ -136,6 +136,7 @@ static __always_inline void take_up(struct task_struct *task, struct scratch *sc
 	scratch->keeps_stacks = 0;
 	wait.key.image = image_of(task->group_leader);
 	wait.key.detail = state_of(task, 0) | call_of(scratch) << WAIT_CALL_SHIFT;
+	wait.key.futex = waited_futex(scratch, wait.key.detail);
 	bpf_probe_read_kernel(wait.key.thread, sizeof(wait.key.thread), task->comm);
 	__sync_fetch_and_add(&seat->open, 1);
 	if (bpf_map_update_elem(&wait_open, &who, &wait, BPF_NOEXIST))

@@ -9,7 +9,6 @@
  */
 #include "bpf/ticks.bpf.h"
 #include "bpf/wait/wait_open.bpf.h"
-#include "bpf/walk/unwind_entry.bpf.h"
 
 /* Whether a wait is sampled: it stands for so many; its thread or place waits seldom. */
 struct draw {
@@ -59,6 +58,8 @@ __noinline u32 wait_put(u32 at, u32 detail, u64 samples, u64 value, u64 until)
 	if (!scratch)
 		return 0;
 	scratch->key.detail = detail;
+	if (WAIT_STATE_OF(detail) == WAIT_RUNNABLE)
+		scratch->key.futex = 0;
 	scratch->key.kernel_stack = wait_stack_put(at, scratch->key.kernel_stack);
 	scratch->key.user_stack = wait_stack_put(at, scratch->key.user_stack);
 	tally_put(at, samples, value, until);
@@ -116,6 +117,7 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 	wait->key.gil = wait->key.user_stack != STACK_NONE ? scratch->gil : 0;
 	if (state != WAIT_RUNNABLE && wait->key.user_stack != STACK_NONE)
 		wait->key.detail |= call_of(scratch) << WAIT_CALL_SHIFT;
+	wait->key.futex = waited_futex(scratch, wait->key.detail);
 	bpf_get_current_comm(wait->key.thread, sizeof(wait->key.thread));
 	__sync_fetch_and_add(&seat->open, 1);
 	if (bpf_map_update_elem(&wait_open, &who, wait, BPF_NOEXIST)) {

@@ -7,7 +7,7 @@
 
 #include "bpf/task.bpf.h"
 #include "bpf/wait/wait_draw.bpf.h"
-#include "bpf/walk/unwind.bpf.h"
+#include "bpf/walk/unwind_entry.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -93,6 +93,13 @@ static __always_inline u32 call_of(const struct scratch *scratch)
 	return number < WAIT_SYSCALLS ? wait_calls[number] : WAIT_OTHER;
 }
 
+/* The futex for which a wait with this detail is; the scratch has the entry's registers. */
+static __always_inline u64 waited_futex(const struct scratch *scratch, u32 detail)
+{
+	return detail == (WAIT_SLEEP | WAIT_FUTEX << WAIT_CALL_SHIFT) ? futex_of(&scratch->entry)
+	                                                              : 0;
+}
+
 static __always_inline void give_back(u32 place, struct wait_seat *seat)
 {
 	u32 zero = 0;
@@ -134,6 +141,7 @@ static __always_inline void put_waker(struct scratch *scratch, u32 at, struct wa
 	key->image = wait->waker.image;
 	key->kind = KIND_waker;
 	key->gil = key->detail = 0;
+	key->futex = 0;
 	scratch->user_and_1 = wait->waker.user_and_1;
 	if (*(volatile u64 *)&wait->began_ns == began_ns) {
 		key->kernel_stack = wait_stack_put(at, key->kernel_stack);

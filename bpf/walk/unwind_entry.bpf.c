@@ -44,6 +44,6 @@ __noinline u64 unwind_entry(u32 at)
 	if (!entry)
 		return STACK_NONE;
 	regs_by_number(scratch->regs, entry);
-	scratch->futex = REGS_SYSCALL_NUMBER(entry) == SYSCALL_FUTEX ? REGS_ARGUMENT_1(entry) : 0;
+	scratch->futex = futex_of(entry);
 	return walk(scratch, at, REGS_COMPAT(entry), REGS_SYSCALL(entry));
 }

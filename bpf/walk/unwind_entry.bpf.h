@@ -48,6 +48,13 @@ static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
 	return walk_kernel_frames(ctx, at, flags, MAX_KERNEL_FRAMES);
 }
 
+/* The address of the futex in whose call a task is, by the registers of its entry; 0: it is in no
+ * such call. */
+static __always_inline u64 futex_of(const struct pt_regs *entry)
+{
+	return REGS_SYSCALL_NUMBER(entry) == SYSCALL_FUTEX ? REGS_ARGUMENT_1(entry) : 0;
+}
+
 /* The registers that user space had when it entered the kernel; NULL where they are not
  * available. */
 static __always_inline const struct pt_regs *regs_of_entry(struct scratch *scratch)

@@ -59,14 +59,16 @@ static json_t *kinds_json(void)
 		                        source->has_idle, "dims", source->has_dims, "in_use",
 		                        source->in_use != NULL, "values", values_json(source)));
 	}
-	/* What it has is recorded as other kinds; it works if this one does. */
-	json_array_append_new(
-		list,
-		json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:[{s:s, s:s}, {s:s, s:s}]}", "name",
-	                  WALL_KIND, "title", "All time", "summary",
-	                  "all time of threads, running or not", "of", sources[KIND_offcpu]->name,
-	                  "idle", 0, "dims", 0, "in_use", 0, "values", "type", "events", "unit",
-	                  "count", "type", WALL_KIND, "unit", "nanoseconds"));
+	/* What they have is recorded as other kinds; they work if this one does. */
+	for (int view = VIEW_NONE + 1; view < VIEW_COUNT; view++)
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:[{s:s, s:s}, {s:s, s:s}]}",
+		                  "name", views[view].name, "title", views[view].title, "summary",
+		                  views[view].summary, "of", sources[KIND_offcpu]->name, "idle", 0,
+		                  "dims", 0, "in_use", 0, "values", "type", views[view].counted,
+		                  "unit", "count", "type", views[view].name, "unit",
+		                  "nanoseconds"));
 	return list;
 }
 

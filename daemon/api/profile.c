@@ -147,7 +147,7 @@ static int check_captured(struct asked *asked, int err, struct refusal *ret_refu
 		              MAX_PAST_BYTES >> 20);
 	if (err)
 		return 0;
-	if (ask->selection.wall && capture->second_count &&
+	if (ask->selection.view == VIEW_wall && capture->second_count &&
 	    capture->slices.count == capture->second_count && !check_waits(service, ret_refusal))
 		return refuse_old(service, ask->kind, oldest_unix_ns, ret_refusal);
 	if (!capture->slices.count && is_old(service, ask) &&
@@ -177,7 +177,7 @@ static void on_captured(struct capture *capture, int err)
 	asked->rendering = (struct rendering){
 		.request = asked->request,
 		.service = asked->request->service,
-		.kind = capture->ask.selection.wall ? WALL_KIND : sources[capture->ask.kind]->name,
+		.kind = profile_query_type(&capture->ask),
 		.key = key_of(asked),
 		.plan = {.encoder = asked->format.encoder, .options = asked->format.options},
 		.done = on_rendered,
@@ -243,7 +243,7 @@ static int submit(struct request *request, const struct profile_query *query)
 	};
 	/* Each process that waits runs before. */
 	pid_check_start(&asked->check, &asked->capture.ask.selection,
-	                query->ask.selection.wall ? KIND_cpu : query->ask.kind);
+	                query->ask.selection.view == VIEW_wall ? KIND_cpu : query->ask.kind);
 	return 0;
 }
 

@@ -27,7 +27,8 @@ const struct parameter profile_parameters[] = {
 	{"kernel", false, "0 leaves out kernel frames (default 1)"},
 	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},
 	{"waiting_for_work", false,
-         "for waits: 0 leaves out those in poll and accept, and for conditions (default 1)"},
+         "for waits: 0 leaves out those in poll and accept, and for conditions (default 1; of lock "
+         "0)"},
 	{"dims", false, "1 separates GPU launches by their grids and blocks (default 0)"},
 	FORMAT_PARAMETERS(PARAMETER){"type", false, "the kind of profile (default cpu)"},
 	{NULL, false, NULL},
@@ -39,7 +40,7 @@ static int read_selection(const struct query *query, struct selection *selection
                           struct refusal *ret_refusal)
 {
 	const char *python = query_get(query, "python");
-	bool kernel = true, work = true;
+	bool kernel = true, work = selection->view != VIEW_lock;
 	int err = task_query_read(query, selection, ret_refusal);
 
 	if (!err)
@@ -60,16 +61,23 @@ static int read_selection(const struct query *query, struct selection *selection
 	return 0;
 }
 
+const char *profile_query_type(const struct capture_ask *ask)
+{
+	return ask->selection.view ? views[ask->selection.view].name : sources[ask->kind]->name;
+}
+
 static int refuse_type(const char *type, struct refusal *ret_refusal)
 {
 	char list[256] = "";
 	size_t len = 0;
 
 	for (size_t kind = 0; kind < KIND_COUNT && len < sizeof(list); kind++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s, ",
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", kind ? ", " : "",
 		                        sources[kind]->name);
-	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s" WALL_KIND " is accepted%s",
-	              type, list, elsewhere_hint("type", type));
+	for (size_t view = VIEW_NONE + 1; view < VIEW_COUNT && len < sizeof(list); view++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, ", %s", views[view].name);
+	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s is accepted%s", type, list,
+	              elsewhere_hint("type", type));
 }
 
 static bool has_idle(const struct source *source)
@@ -101,7 +109,7 @@ static int check_type(const struct capture_ask *ask, struct refusal *ret_refusal
 {
 	const struct selection *selection = &ask->selection;
 	const struct source *source = sources[ask->kind];
-	const char *type = selection->wall ? WALL_KIND : source->name;
+	const char *type = profile_query_type(ask);
 
 	if (selection->idle && !source->has_idle)
 		return refuse_of_others("idle=1", has_idle, type, "idle time", ret_refusal);
@@ -109,8 +117,8 @@ static int check_type(const struct capture_ask *ask, struct refusal *ret_refusal
 		return refuse_of_others("dims=1", has_dims, type, "grids", ret_refusal);
 	if (selection->no_work && ask->kind != KIND_offcpu)
 		return refuse(ret_refusal, 400,
-		              "waiting_for_work=0 requires type=offcpu or type=" WALL_KIND
-		              "; type=%s has no waits",
+		              "waiting_for_work=0 requires type=offcpu, type=wall or type=lock; "
+		              "type=%s has no waits",
 		              type);
 	return 0;
 }
@@ -121,8 +129,9 @@ static int read_type(const struct query *query, struct capture_ask *ask,
 	const char *type = query_get(query, "type");
 	size_t kind = KIND_cpu;
 
-	ask->selection.wall = type && strcmp(type, WALL_KIND) == 0;
-	if (ask->selection.wall)
+	if (type)
+		ask->selection.view = view_find(type);
+	if (ask->selection.view)
 		kind = KIND_offcpu;
 	else
 		while (type && kind < KIND_COUNT && strcmp(type, sources[kind]->name) != 0)
@@ -130,7 +139,9 @@ static int read_type(const struct query *query, struct capture_ask *ask,
 	if (kind == KIND_COUNT)
 		return refuse_type(type, ret_refusal);
 	ask->kind = (enum profile_kind)kind;
-	return check_type(ask, ret_refusal);
+	if (ask->selection.view == VIEW_lock)
+		ask->selection.locks = LOCKS_SHOWN;
+	return 0;
 }
 
 /* What is in use is a state, so a request that names no time need not wait for any to pass. */
@@ -153,9 +164,11 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns,
 
 	err = range_query_read(query, now_unix_ns, bounds, &profile.ask, ret_refusal);
 	if (!err)
+		err = read_type(query, &profile.ask, ret_refusal);
+	if (!err)
 		err = read_selection(query, &profile.ask.selection, ret_refusal);
 	if (!err)
-		err = read_type(query, &profile.ask, ret_refusal);
+		err = check_type(&profile.ask, ret_refusal);
 	if (!err)
 		default_range(query, bounds, &profile.ask);
 	if (!err)

@@ -15,6 +15,9 @@ struct profile_query {
 	bool needs_waits; /* CPU time alone is no answer */
 };
 
+/* The type= that was asked for. */
+const char *profile_query_type(const struct capture_ask *ask);
+
 /* For /profile and its aliases. */
 extern const struct parameter profile_parameters[];
 extern const struct parameter report_parameters[];

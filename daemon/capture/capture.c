@@ -42,11 +42,12 @@ static struct recorder *recorder_of(const struct capture *capture)
 	return history_recorder(capture->from.history, capture->ask.kind);
 }
 
-/* The recorder of the second kind of WALL_KIND; NULL for other kinds. */
+/* The recorder of the second kind of VIEW_wall; NULL for other kinds. */
 static struct recorder *second_of(const struct capture *capture)
 {
-	return capture->ask.selection.wall ? history_recorder(capture->from.history, KIND_cpu)
-	                                   : NULL;
+	return capture->ask.selection.view == VIEW_wall
+	               ? history_recorder(capture->from.history, KIND_cpu)
+	               : NULL;
 }
 
 static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
@@ -219,7 +220,7 @@ static bool is_older(const struct capture *capture)
 	struct recorder_stats stats;
 	uint64_t missing_ns;
 
-	if (!capture->from.past || capture->ask.all || capture->ask.selection.wall ||
+	if (!capture->from.past || capture->ask.all || capture->ask.selection.view == VIEW_wall ||
 	    (range != RANGE_LAST && range != RANGE_BETWEEN))
 		return false;
 	recorder_get_stats(recorder_of(capture), &stats);

@@ -21,7 +21,7 @@ enum range_kind {
 };
 
 struct capture_ask {
-	enum profile_kind kind; /* KIND_offcpu for selection.wall */
+	enum profile_kind kind; /* KIND_offcpu for a view */
 	enum range_kind range;
 	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
 	uint64_t since_mono_ns;            /* RANGE_SINCE */
@@ -50,7 +50,7 @@ struct capture {
 	uint64_t from_mono_ns, to_mono_ns; /* before the boot they are below 0, and wrap */
 	bool ends_now;
 	struct slices slices;
-	size_t second_count;  /* the last of these are of the second kind of WALL_KIND */
+	size_t second_count;  /* the last of these are of the second kind of VIEW_wall */
 	struct past_ask past; /* what was read there */
 	int past_err;         /* why nothing was */
 	struct capture_facts facts;

@@ -18,8 +18,8 @@ enum { MAX_LOST_SHARE = 100 }; /* one lost sample in this many */
 /* When nothing ran in the range, the answer is still a valid profile. */
 static void add_empty_profile(struct builder *builder, const struct capture_facts *facts)
 {
-	if (facts->selection->wall)
-		select_wall_types(builder);
+	if (facts->selection->view)
+		view_describe(facts->selection->view, builder);
 	else
 		source_describe(sources[facts->kind], facts->source.period, builder);
 	builder_time(builder, facts->from_mono_ns, facts->from_mono_ns + facts->wall_offset_ns,

@@ -104,9 +104,8 @@ static bool is_nobody(const struct selection *selection, const struct profile *p
 	       !task_names_any(selection->comms, selection->comm_count);
 }
 
-/* What waits for work is told by frames that the selection may hide, so they are hidden after
- * that. */
-static int merge_without_work(struct builder *into, const struct render_plan *plan)
+/* What threads do is told by frames that the selection may hide, so they are hidden after that. */
+static int merge_by_activity(struct builder *into, const struct render_plan *plan)
 {
 	_cleanup_(builder_freep) struct builder *whole = builder_new();
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
@@ -115,14 +114,16 @@ static int merge_without_work(struct builder *into, const struct render_plan *pl
 
 	all.no_kernel = all.no_native = false;
 	all.loops = LOOPS_KEPT;
-	shown.wall = shown.idle = false;
+	all.locks = LOCKS_KEPT;
+	shown.view = VIEW_NONE;
+	shown.idle = false;
 	if (!whole)
 		return -ENOMEM;
 	err = select_merge(whole, plan->slices, plan->slice_count, &all);
 	if (!err)
 		err = symbolizer_run(plan->symbolizer, whole);
 	if (!err)
-		err = activities_leave_out_work(whole);
+		err = activities_leave_out(whole, plan->selection);
 	if (!err)
 		err = builder_seal(whole, &profile);
 	return err ?: select_merge(into, &profile, 1, &shown);
@@ -130,8 +131,8 @@ static int merge_without_work(struct builder *into, const struct render_plan *pl
 
 static int merge(struct builder *into, const struct render_plan *plan)
 {
-	if (plan->selection->no_work && plan->slice_count)
-		return merge_without_work(into, plan);
+	if (activities_decide(plan->selection) && plan->slice_count)
+		return merge_by_activity(into, plan);
 	return select_merge(into, plan->slices, plan->slice_count, plan->selection);
 }
 

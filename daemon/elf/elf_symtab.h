@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The symbols of files as a table: the symbols that the files have, and names such as puts@plt for
- * their stubs for calls into other files (the PLT). Any thread.
+ * The symbols of files as a table: the functions and variables that the files have, and names such
+ * as puts@plt for their stubs for calls into other files (the PLT). Any thread.
  */
 #pragma once
 

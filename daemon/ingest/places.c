@@ -19,8 +19,7 @@ struct place_key {
 struct place_mapping {
 	struct place_key key;
 	struct object *object;
-	/* Mappings of kind MAPPING_FILE and MAPPING_LOOP; 0 until an address is found in them. */
-	uint32_t mapping, loop_mapping;
+	uint32_t mappings[MAPPING_KINDS]; /* 0 until an address of that kind is found in it */
 	UT_hash_handle hh;
 };
 
@@ -87,7 +86,7 @@ void places_release(struct places *places)
 static uint32_t opened(struct places *places, struct place_mapping *place, uint64_t own_address,
                        enum mapping_kind kind)
 {
-	uint32_t *mapping = kind == MAPPING_LOOP ? &place->loop_mapping : &place->mapping;
+	uint32_t *mapping = &place->mappings[kind];
 
 	if (!*mapping)
 		*mapping = add_object_mapping(places->builder, place, kind);
@@ -113,6 +112,14 @@ static uint32_t unopened(struct places *places, const struct proc_mapping *mappe
 	                        offset);
 }
 
+static struct place_mapping *opened_mapping(struct places *places,
+                                            const struct proc_mapping *mapped)
+{
+	if (!mapped->object || store_is_ticket(mapped->object))
+		return NULL;
+	return object_mapping(places, mapped);
+}
+
 uint32_t places_user(struct places *places, const struct image *image, uint64_t address,
                      enum mapping_kind kind)
 {
@@ -126,13 +133,52 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 	if (mapped->path[0] == '\0')
 		return places_pseudo(places, "[jit]");
 	offset = address - mapped->start + mapped->offset;
-	place = mapped->object && !store_is_ticket(mapped->object) ? object_mapping(places, mapped)
-	                                                           : NULL;
+	place = opened_mapping(places, mapped);
 	if (place && object_address(place->object, offset, &own_address))
 		return opened(places, place, own_address, kind);
 	if (mapped->path[0] == '[')
 		return places_pseudo(places, mapped->path);
 	return unopened(places, mapped, offset, kind);
+}
+
+/* A file's variables follow its code, at the distance that they have in the file. */
+static bool in_file(const struct proc_mapping *code, const struct object *object, uint64_t address,
+                    uint64_t *ret_own_address)
+{
+	uint64_t own_start;
+
+	if (!object_address(object, code->offset, &own_start))
+		return false;
+	*ret_own_address = own_start + (address - code->start);
+	return object_holds(object, *ret_own_address);
+}
+
+static uint32_t lock_without_file(struct places *places, const char *name, uint64_t address)
+{
+	const struct mapping mapping = {
+		.path = builder_text(places->builder, name),
+		.limit = UINT64_MAX,
+		.kind = MAPPING_LOCK,
+	};
+
+	return builder_location(places->builder, builder_mapping(places->builder, &mapping),
+	                        address);
+}
+
+uint32_t places_lock(struct places *places, const struct image *image, uint64_t address)
+{
+	const struct proc_mapping *code = image ? mapping_set_before(image->set, address) : NULL;
+	struct place_mapping *place = code ? opened_mapping(places, code) : NULL;
+	uint64_t own_address;
+
+	if (place && in_file(code, place->object, address, &own_address))
+		return opened(places, place, own_address, MAPPING_LOCK);
+	return lock_without_file(places, "[lock]", address);
+}
+
+uint32_t places_gil(struct places *places)
+{
+	return lock_without_file(places, "[lock GIL]", 0);
 }
 
 uint32_t places_kernel(struct places *places, uint64_t address)

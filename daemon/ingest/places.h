@@ -21,6 +21,10 @@ struct places {
 /* The location of an address in a mapping of the image. `kind` is MAPPING_FILE or MAPPING_LOOP. */
 uint32_t places_user(struct places *places, const struct image *image, uint64_t address,
                      enum mapping_kind kind);
+/* The location of what is at the address, for which threads wait: of a variable, if a file of the
+ * image has the address. */
+uint32_t places_lock(struct places *places, const struct image *image, uint64_t address);
+uint32_t places_gil(struct places *places);
 uint32_t places_kernel(struct places *places, uint64_t address);
 /* The location of something that is not code, by its name in brackets. */
 uint32_t places_pseudo(struct places *places, const char *name);

@@ -61,6 +61,17 @@ static uint32_t add_kernel(struct tallying *on, uint64_t key, uint32_t path)
 	return path;
 }
 
+/* Adds what a thread waits for to its user stack. */
+static uint32_t add_lock(struct tallying *on, uint32_t path, const struct tally_key *key,
+                         const struct image *image)
+{
+	struct places *places = &on->frames.places;
+
+	return builder_node(on->frames.builder, path,
+	                    key->gil == GIL_WAITING ? places_gil(places)
+	                                            : places_lock(places, image, key->futex));
+}
+
 static uint32_t add_pseudo(struct tallying *on, uint32_t path, const char *name)
 {
 	return builder_node(on->frames.builder, path, places_pseudo(&on->frames.places, name));
@@ -143,6 +154,8 @@ static void add_tally(struct tallying *on, const struct tally_key *key, const st
 	if (!image)
 		on->half->losses->images_missing += tally->count;
 	path = add_user(on, 0, key->user_stack, key->pid, image);
+	if (key->futex)
+		path = add_lock(on, path, key, image);
 	path = add_kernel(on, key->kernel_stack, path);
 	if (!path)
 		path = add_pseudo(on, 0, "[no stack]");

@@ -182,3 +182,14 @@ bool object_address(const struct object *object, uint64_t file_offset, uint64_t 
 	}
 	return false;
 }
+
+bool object_holds(const struct object *object, uint64_t address)
+{
+	size_t count;
+	const struct segment *segments = elf_segments(object->elf, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (address - segments[i].address < segments[i].memory_bytes)
+			return true;
+	return false;
+}

@@ -76,7 +76,7 @@ static void add_mappings(struct unpacking *unpacking)
 			.kind = CELL(mapping, kind, i),
 		};
 
-		unpacking->is_bad |= mapping.kind > MAPPING_INTERPRETED;
+		unpacking->is_bad |= mapping.kind >= MAPPING_KINDS;
 		if (mapping.kind == MAPPING_KERNEL && !is_this_boot(unpacking))
 			mapping.object = message->boot;
 		unpacking->mappings[i] = builder_mapping(unpacking->builder, &mapping);

@@ -393,6 +393,19 @@ const struct proc_mapping *mapping_set_find(const struct mapping_set *set, uint6
 	return mapping && mapping->start <= address ? mapping : NULL;
 }
 
+const struct proc_mapping *mapping_set_before(const struct mapping_set *set, uint64_t address)
+{
+	struct at at = first_above(set, address);
+
+	if (!at.item) {
+		if (!at.slot)
+			return NULL;
+		at.item = set->slots[--at.slot].chunk->count;
+	}
+	at.item--;
+	return item_at(set, at);
+}
+
 size_t mapping_set_count(const struct mapping_set *set)
 {
 	return set->count;

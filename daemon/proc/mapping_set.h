@@ -40,6 +40,8 @@ void mapping_set_own(struct mapping_set *set, uint32_t user);
 int mapping_set_add(struct mapping_set **set, const struct proc_mapping *mapping);
 /* The mapping that contains an address, or NULL. */
 const struct proc_mapping *mapping_set_find(const struct mapping_set *set, uint64_t address);
+/* The last mapping that ends at or before an address, or NULL. */
+const struct proc_mapping *mapping_set_before(const struct mapping_set *set, uint64_t address);
 size_t mapping_set_count(const struct mapping_set *set);
 const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t index);
 /* Whether both have the same mappings of the same objects. */

@@ -110,8 +110,10 @@ static const struct rule {
 	{NATIVE, "___pthread_rwlock_*", "", IN_LOCK},
 	{NATIVE, "accept", "", IN_ACCEPT},
 	{NATIVE, "accept4", "", IN_ACCEPT},
-	/* Rust */
+	/* Rust; without the '<' before the type of a method */
 	{NATIVE, "std::thread::park*", "", IN_CONDITION},
+	{NATIVE, "std::thread::Thread::park*", "", IN_CONDITION},
+	{NATIVE, "std::thread::thread::Thread>::park*", "", IN_CONDITION},
 	{NATIVE, "std::sys::sync::condvar::*", "", IN_CONDITION},
 	{NATIVE, "std::sys::sync::mutex::*", "", IN_LOCK},
 	{NATIVE, "std::sys::sync::rwlock::*", "", IN_LOCK},
@@ -199,6 +201,8 @@ static unsigned int traits_of_function(const struct profile *profile, uint32_t i
 
 	if (place == PYTHON && last)
 		name = last + 1;
+	if (place == NATIVE && *name == '<')
+		name++;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i].place == place && matches(rules[i].name, name) &&
 		    ends_with(file, rules[i].file))
@@ -325,24 +329,45 @@ enum activity activity_of(const struct activities *activities, const struct prof
 	return sleeping(traits, profile_string(profile, task->wait));
 }
 
-int activities_leave_out_work(struct builder *builder)
+bool activities_decide(const struct selection *selection)
+{
+	return selection->no_work || selection->view == VIEW_lock;
+}
+
+/* Whether a view has samples of this activity at all. */
+static bool is_in_view(enum view view, enum activity activity, const char *call)
+{
+	if (view != VIEW_lock || activity == ACTIVITY_lock || activity == ACTIVITY_gil)
+		return true;
+	return (activity == ACTIVITY_thread || activity == ACTIVITY_work) && !strcmp(call, "futex");
+}
+
+int activities_leave_out(struct builder *builder, const struct selection *selection)
 {
 	const struct profile *profile = builder_view(builder);
 	_cleanup_(activities_release) struct activities activities = {0};
 	_cleanup_free_ bool *drops = calloc(profile->sample_count, sizeof(*drops));
-	uint64_t left_out_ns = 0;
+	uint64_t work_ns = 0;
 	char text[64];
 
 	if (!drops || activities_find(profile, &activities))
 		return -ENOMEM;
 	for (uint32_t i = 1; i < profile->sample_count; i++) {
-		drops[i] = activity_of(&activities, profile, &profile->samples[i]) == ACTIVITY_work;
-		if (drops[i])
-			left_out_ns += profile->samples[i].values[profile->shown];
+		const struct sample *sample = &profile->samples[i];
+		enum activity activity = activity_of(&activities, profile, sample);
+		const char *call = profile_string(profile, profile->tasks[sample->task].wait);
+
+		drops[i] = !is_in_view(selection->view, activity, call);
+		if (drops[i] || activity != ACTIVITY_work || !selection->no_work)
+			continue;
+		drops[i] = true;
+		work_ns += sample->values[profile->shown];
 	}
 	builder_drop_samples(builder, drops);
-	snprintf(text, sizeof(text), "waiting for work left out: %.3f s",
-	         (double)left_out_ns / NSEC_PER_SEC);
-	builder_comment(builder, text);
+	if (selection->no_work) {
+		snprintf(text, sizeof(text), "waiting for work left out: %.3f s",
+		         (double)work_ns / NSEC_PER_SEC);
+		builder_comment(builder, text);
+	}
 	return builder_error(builder);
 }

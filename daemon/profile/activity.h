@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct activities - what threads do in the samples of a profile of waits or of all time
- * (WALL_KIND of profile/select.h): each sample is one of ACTIVITIES, by its labels and the
+ * (VIEW_wall of profile/view.h): each sample is one of ACTIVITIES, by its labels and the
  * functions of its stack, by the rules of activity.c. Pure; any thread.
  */
 #pragma once
 
 #include "profile/builder.h"
+#include "profile/selection.h"
 
 /* ACTIVITY(name, title, bound): `bound` is one of BOUNDS of encode/bound.h. The first are of
  * threads that run, up to LAST_RUNNING. */
@@ -48,6 +49,9 @@ void activities_release(struct activities *activities);
 enum activity activity_of(const struct activities *activities, const struct profile *profile,
                           const struct sample *sample);
 
-/* Removes the samples in which threads wait for work, and says in a comment how much that was. Call
- * when all names are known. 0 or -ENOMEM. */
-int activities_leave_out_work(struct builder *builder);
+/* Whether it takes activities to tell which samples a selection keeps. */
+bool activities_decide(const struct selection *selection);
+/* Removes the samples that the selection leaves out by what their threads do: waiting for work, of
+ * which a comment says how much it was; and of VIEW_lock all that is no waiting for locks, or for
+ * what else futexes are used. Call when all names are known. 0 or -ENOMEM. */
+int activities_leave_out(struct builder *builder, const struct selection *selection);

@@ -186,6 +186,7 @@ uint64_t fold(struct profile **slice, uint32_t account)
 {
 	const struct selection folding = {
 		.loops = LOOPS_KEPT,
+		.locks = LOCKS_KEPT,
 		.dims = true,
 		.folds = true,
 		.folded = account,

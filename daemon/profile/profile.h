@@ -31,6 +31,9 @@ enum mapping_kind {
 	MAPPING_PSEUDO, /* code without a file: [jit], [unknown: reason]; never looked up */
 	MAPPING_LOOP,   /* as MAPPING_FILE: native code of an interpreter's loop */
 	MAPPING_INTERPRETED, /* interpreted code, named when it was recorded: [python 3.11] */
+	MAPPING_LOCK, /* for what a thread waits: variables of an ELF file, addresses as above; or
+	                 any memory of a process, without object */
+	MAPPING_KINDS
 };
 
 /* A binary. It is in a profile once, however many processes map it. */

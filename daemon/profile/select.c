@@ -17,7 +17,7 @@ struct merge {
 	const struct filter *filter;
 	/* The builder's ids, by the slice's ids; 0: none yet. */
 	uint32_t *mappings, *locations, *functions, *nodes, *tasks;
-	bool is_running;      /* of selection->wall: the slice is of CPU time */
+	bool is_running;      /* of VIEW_wall: the slice is of CPU time */
 	uint32_t *kept;       /* by the slice's task: the filter accepts it */
 	uint32_t at_ms;       /* at_ms of the slice's tasks */
 	uint32_t *folds;      /* by the slice's task: its account is folded */
@@ -174,13 +174,24 @@ static enum mapping_kind kind_of(const struct profile *slice, uint32_t location)
 	return slice->mappings[slice->locations[location].mapping].kind;
 }
 
+static bool is_lock(const struct profile *profile, uint32_t node)
+{
+	return kind_of(profile, profile->nodes[node].location) == MAPPING_LOCK;
+}
+
 /* Whether the selection leaves out the frame of a node. A loop without a caller stays, or its
  * sample might have no frames. */
 static bool hides(const struct merge *merge, const struct node *node)
 {
+	const struct selection *selection = merge->filter->selection;
+
 	switch (kind_of(merge->slice, node->location)) {
 	case MAPPING_KERNEL:
-		return merge->filter->selection->no_kernel;
+		return selection->no_kernel ||
+		       (selection->locks == LOCKS_SHOWN &&
+		        is_lock(builder_view(merge->into), merge->nodes[node->parent]));
+	case MAPPING_LOCK:
+		return selection->locks == LOCKS_HIDDEN;
 	case MAPPING_LOOP:
 		return merge->filter->selection->loops == LOOPS_HIDDEN &&
 		       merge->nodes[node->parent];
@@ -212,7 +223,10 @@ static uint32_t merge_interpreted(struct merge *merge, const struct node *node)
 			caller = 0;
 		return builder_node(merge->into, caller, merge_location(merge, node->location));
 	}
-	if (select_is_wakes(merge->slice, (uint32_t)(node - merge->slice->nodes)))
+	if (kind == MAPPING_LOCK && hides(merge, node))
+		return caller;
+	if (kind == MAPPING_LOCK ||
+	    select_is_wakes(merge->slice, (uint32_t)(node - merge->slice->nodes)))
 		return builder_node(merge->into, caller == merge->native_node ? 0 : caller,
 		                    merge_location(merge, node->location));
 	if (caller || (kind == MAPPING_KERNEL && merge->filter->selection->no_kernel))
@@ -298,7 +312,7 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 		return -ENOMEM;
 	merge.mappings = ids;
 	merge.is_running =
-		filter->selection->wall &&
+		filter->selection->view == VIEW_wall &&
 		!strcmp(profile_string(slice, slice->period_type.type), WALL_RUNNING_TYPE);
 	merge.locations = merge.mappings + slice->mapping_count;
 	merge.functions = merge.locations + slice->location_count;
@@ -362,20 +376,13 @@ static void take_types(struct builder *into, const struct profile *slice)
 	               profile_string(slice, slice->period_type.unit), slice->period);
 }
 
-void select_wall_types(struct builder *into)
-{
-	builder_value_type(into, "events", "count");
-	builder_value_type(into, WALL_KIND, "nanoseconds");
-	builder_period(into, WALL_KIND, "nanoseconds", 1);
-}
-
 /* Checks that all slices have the same types, and gives these to the builder. Waits and CPU time
  * both have a number and a time. */
 static int merge_types(struct builder *into, struct profile *const *slices, size_t slice_count,
                        const struct selection *selection)
 {
-	if (selection->wall) {
-		select_wall_types(into);
+	if (selection->view) {
+		view_describe(selection->view, into);
 		return 0;
 	}
 	for (size_t i = 1; i < slice_count; i++)
@@ -388,7 +395,7 @@ static int merge_types(struct builder *into, struct profile *const *slices, size
 	return 0;
 }
 
-const struct selection select_all = {.loops = LOOPS_KEPT, .dims = true};
+const struct selection select_all = {.loops = LOOPS_KEPT, .locks = LOCKS_KEPT, .dims = true};
 
 int select_merge(struct builder *into, struct profile *const *slices, size_t slice_count,
                  const struct selection *selection)

@@ -24,8 +24,7 @@ bool select_is_wakes(const struct profile *profile, uint32_t node);
 /* The one frame of stacks without interpreted code, where only such code is shown. */
 #define NATIVE_FRAME "[native code]"
 
-/* The kind of profile that has waits and CPU time, and the label of the latter. */
-#define WALL_KIND     "wall"
+/* The label of CPU time in VIEW_wall. */
 #define RUNNING_STATE "running"
 /* The type of the period of CPU time. */
 #define WALL_RUNNING_TYPE "cpu"
@@ -36,11 +35,8 @@ extern const struct selection select_all;
 /* Whether the values of both mean the same, so that they can be merged. */
 bool select_same_types(const struct profile *a, const struct profile *b);
 
-/* Gives the builder the value types of WALL_KIND. */
-void select_wall_types(struct builder *into);
-
 /* Adds those samples of `slices` that `selection` keeps. The slices are in order of time, the
- * oldest first; of selection->wall those of CPU time come after the others. Times, ticks, value
+ * oldest first; of VIEW_wall those of CPU time come after the others. Times, ticks, value
  * types and period are added too: the result covers the time from the first slice's start to the
  * last one's end. So are the names of locations, if the slices have any. 0, -ENOMEM, or -EINVAL if
  * the slices' value types differ. */

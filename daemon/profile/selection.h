@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "profile/descent.h"
+#include "profile/view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,13 @@ enum loop_view {
 	LOOPS_HIDDEN,
 	LOOPS_SHOWN, /* as frames of a file like any other */
 	LOOPS_KEPT,  /* as they are, for a result that is merged again; accounts are kept, too */
+};
+
+/* How the locks are treated for which stacks wait. */
+enum lock_view {
+	LOCKS_HIDDEN,
+	LOCKS_SHOWN, /* in place of the kernel's frames, which are those of all futex calls */
+	LOCKS_KEPT,  /* together with these, for a result that is merged again */
 };
 
 struct selection {
@@ -31,9 +39,10 @@ struct selection {
 	/* Leave out the frames of a stack that are not of interpreted code. A stack that has no
 	 * others becomes NATIVE_FRAME of select.h, or its root if that is a name in brackets. */
 	bool no_native;
-	/* The slices are of waits and of CPU time; they become one profile, in which CPU time has
-	 * the state RUNNING_STATE of select.h. */
-	bool wall;
+	/* VIEW_wall: the slices are of waits and of CPU time; they become one profile, in which CPU
+	 * time has the state RUNNING_STATE of select.h. */
+	enum view view;
+	enum lock_view locks;
 	bool no_work;  /* leave out waiting for work: profile/activity.h */
 	bool idle;     /* show the idle task, as one sample named [idle] */
 	bool dims;     /* distinguish launches by their grids and blocks */

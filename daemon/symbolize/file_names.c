@@ -18,6 +18,7 @@ struct naming {
 	const struct wanted *wanted;
 	size_t count;
 	const char *path; /* the file's */
+	bool are_locks;   /* what is wanted is the names of variables */
 	struct known_file *file;
 	uint32_t *answers;    /* indexed like `wanted`: the location in file->answers */
 	uint32_t *functions;  /* the profile's functions, indexed by the file's */
@@ -76,7 +77,13 @@ static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 	struct builder *answers = naming->file->answers;
 	uint32_t function = native_frame(answers, naming->path, frame);
 
-	builder_line(answers, naming->unanswered[index], function, frame->line);
+	/* A variable has no lines; an answer then says how far behind its beginning the address is.
+	 */
+	if (naming->are_locks)
+		builder_line(answers, naming->unanswered[index], function,
+		             (uint32_t)(naming->addresses[index] - frame->function_address));
+	else
+		builder_line(answers, naming->unanswered[index], function, frame->line);
 	if (builder_memory(answers) > naming->names->max_answer_bytes || is_late(naming->names))
 		return -E2BIG;
 	return builder_error(answers);
@@ -271,6 +278,13 @@ static uint32_t copy_function(struct naming *naming, uint32_t id)
 	return naming->functions[id];
 }
 
+/* What an address is called of which nothing is known. */
+static uint32_t place_of(const struct naming *naming, uint64_t address)
+{
+	return naming->are_locks ? native_lock(naming->builder, naming->path, NULL, address)
+	                         : native_place(naming->builder, naming->path, address);
+}
+
 static void copy_answer(struct naming *naming, size_t index)
 {
 	const struct wanted *wanted = &naming->wanted[index];
@@ -280,8 +294,14 @@ static void copy_answer(struct naming *naming, size_t index)
 	struct builder *builder = naming->builder;
 
 	if (!answer->line_count || !from->functions[lines->function].name) {
+		builder_line(builder, wanted->location, place_of(naming, wanted->address), 0);
+		return;
+	}
+	if (naming->are_locks) {
+		const char *name = profile_string(from, from->functions[lines->function].name);
+
 		builder_line(builder, wanted->location,
-		             native_place(builder, naming->path, wanted->address), 0);
+		             native_lock(builder, NULL, name, lines->number), 0);
 		return;
 	}
 	for (uint32_t i = 0; i < answer->line_count; i++)
@@ -332,8 +352,7 @@ static void name_places(struct naming *naming)
 {
 	for (size_t i = 0; i < naming->count; i++)
 		builder_line(naming->builder, naming->wanted[i].location,
-		             native_place(naming->builder, naming->path, naming->wanted[i].address),
-		             0);
+		             place_of(naming, naming->wanted[i].address), 0);
 }
 
 /* `id` is the object of the locations' mapping; 0: none. */
@@ -351,6 +370,7 @@ static int add_of(struct file_names *names, struct builder *builder, uint32_t id
 		.wanted = wanted,
 		.count = count,
 		.path = path,
+		.are_locks = mapping.kind == MAPPING_LOCK,
 	};
 
 	if (!path)

@@ -65,3 +65,20 @@ uint32_t native_place(struct builder *builder, const char *path, uint64_t addres
 	         address);
 	return native_label(builder, name);
 }
+
+uint32_t native_lock(struct builder *builder, const char *path, const char *name, uint64_t offset)
+{
+	struct text base = path ? base_name(path) : text_of("", 0);
+	char lock[MAX_PATH_BYTES];
+
+	if (name)
+		base = text_of(name, strnlen(name, MAX_PATH_BYTES - 64));
+	if (base.at == base.end)
+		snprintf(lock, sizeof(lock), "[lock 0x%" PRIx64 "]", offset);
+	else if (offset)
+		snprintf(lock, sizeof(lock), "[lock %.*s+0x%" PRIx64 "]", (int)(base.end - base.at),
+		         base.at, offset);
+	else
+		snprintf(lock, sizeof(lock), "[lock %.*s]", (int)(base.end - base.at), base.at);
+	return native_label(builder, lock);
+}

@@ -16,3 +16,7 @@ uint32_t native_frame(struct builder *builder, const char *path, const struct so
 uint32_t native_label(struct builder *builder, const char *name);
 /* `[libfoo.so+0x1a2b]`, for an address that no symbol covers. */
 uint32_t native_place(struct builder *builder, const char *path, uint64_t address);
+/* `[lock NAME+0x10]`, for memory `offset` bytes behind the beginning of a variable; `[lock
+ * libfoo.so+0x1a2b]` where `name` is NULL, and for an address of a process `[lock 0x7ffe1a2b]`,
+ * where `path` is NULL as well. */
+uint32_t native_lock(struct builder *builder, const char *path, const char *name, uint64_t offset);

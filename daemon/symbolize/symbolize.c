@@ -135,6 +135,17 @@ static int name_pseudo(struct builder *builder, uint32_t id, const struct mappin
 	return 0;
 }
 
+/* The GIL has its name already, and no address. */
+static int name_lock(struct builder *builder, uint32_t id, const struct mapping *mapping)
+{
+	uint64_t address = builder_view(builder)->locations[id].address;
+
+	if (!address)
+		return name_pseudo(builder, id, mapping);
+	builder_line(builder, id, native_lock(builder, NULL, NULL, address), 0);
+	return 0;
+}
+
 static int name_location(struct symbolizer *symbolizer, struct builder *builder, uint32_t id)
 {
 	const struct profile *profile = builder_view(builder);
@@ -146,9 +157,12 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 		return 0;
 	if (!location.mapping)
 		return name_pseudo(builder, id, &(struct mapping){0});
+	if (mapping.kind == MAPPING_LOCK && !mapping.object)
+		return name_lock(builder, id, &mapping);
 	switch (mapping.kind) {
 	case MAPPING_FILE:
 	case MAPPING_LOOP:
+	case MAPPING_LOCK:
 		symbolizer->wanted[symbolizer->wanted_count++] =
 			(struct wanted){location.mapping, id, location.address};
 		return 0;
@@ -157,6 +171,7 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 		return 0;
 	case MAPPING_PSEUDO:
 	case MAPPING_INTERPRETED:
+	case MAPPING_KINDS:
 		return name_pseudo(builder, id, &mapping);
 	}
 	return -EINVAL;

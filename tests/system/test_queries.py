@@ -174,7 +174,7 @@ class Endpoints(unittest.TestCase):
             listed = self.daemon.get("/processes?format=json").json()
         self.assertTrue(answer.headers["Content-Type"].startswith("text/plain"))
         head, *lines = answer.text.splitlines()
-        self.assertEqual(head.split(), ["pid", "CPU", "%", "RSS", "MiB", "swap", "MiB", "leaks", "process"])
+        self.assertEqual(head.split(), ["pid", "CPU", "%", "GIL", "%", "RSS", "MiB", "swap", "MiB", "leaks", "process"])
         rows = {int(line.split()[0]): line.split() for line in lines}
         self.assertGreater(float(rows[spin.pid][1]), 0)
         self.assertIn("spin60_30_10", rows[spin.pid])
@@ -205,7 +205,7 @@ class Endpoints(unittest.TestCase):
         self.assertEqual(parameters["/api"], set())
         sources = [row["name"] for row in self.daemon.json("/status")["sources"]]
         self.assertEqual([kind["name"] for kind in api["kinds"] if "of" not in kind], sources)
-        self.assertEqual([(kind["name"], kind["of"]) for kind in api["kinds"] if "of" in kind], [("wall", "offcpu")])
+        self.assertEqual([(kind["name"], kind["of"]) for kind in api["kinds"] if "of" in kind], [("wall", "offcpu"), ("lock", "offcpu")])
         for kind in api["kinds"]:
             values = self.daemon.profile(f"type={kind['name']}&last=1s").types
             self.assertEqual(values, [(value["type"], value["unit"]) for value in kind["values"]])

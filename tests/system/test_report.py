@@ -103,7 +103,7 @@ class Verdicts(unittest.TestCase):
         text = self.texts["mutex"]
         self.assertRegex(text, r"\ABound by locks: other threads hold them, [\d.]+ % of the working time\n")
         self.assertRegex(text, r"(?m)^ +[\d.]+ % +waits for a lock$")
-        self.assertRegex(text, r"(?m)^ +[\d.]+ % +[\d.]+x  .*holds < convoys")
+        self.assertRegex(text, r"(?m)^ +[\d.]+ % +[\d.]+x  \[lock mutex\] < .*holds < convoys")
         self.assertRegex(self.texts["turns"], r"(?m)^ +[\d.]+ % +[\d.]+x  .*spins < ")
         self.assertEqual(self.everybody.status, 200)
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Waits: a program of known schedule, the sums of the kernel, waits that have not ended, and storms of short waits."""
 
+import ctypes
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -38,6 +40,7 @@ class Waits(unittest.TestCase):
             cls.walls = [server.profile(f"type=wall&{span}&pid={workload.pid}") for span in ("seconds=3", f"last={SECONDS}s")]
             cls.ran = {tid: [a - b for a, b in zip(after[tid], before[tid])] for tid in before}
             cls.wakers = server.profile(f"type=waker&last={SECONDS}s&pid={workload.pid}")
+            cls.locks = [server.profile(f"type=lock&last={SECONDS}s&pid={workload.pid}{more}") for more in ("", "&waiting_for_work=1")]
             cls.last = server.profile(f"type=offcpu&last={SECONDS}s&pid={workload.pid}")
             cls.text = server.get(f"/profile?type=offcpu&last={SECONDS}s&pid={workload.pid}&format=text").text
             cls.metrics = server.metrics()
@@ -80,6 +83,20 @@ class Waits(unittest.TestCase):
             self.assertTrue(set(expected) <= names, (function, names))
             # A wait counts as a whole when it ends, and the interval may begin and end within one.
             self.assertAlmostEqual(seconds, waits[function], delta=2 * SCHEDULE[function][0], msg=function)
+
+    def test_which_lock(self):
+        """By the name of its variable; conditions only where they are asked for."""
+        without, with_conditions = self.locks
+        self.assertEqual([value[0] for value in without.types], ["waits", "lock"])
+        size = ctypes.sizeof(ctypes.c_long) * (6 if platform.machine() == "aarch64" else 5)  # of a mutex
+        self.assertEqual({s.names[0] for s in without.samples}, {f"[lock locked+{2 * size:#x}]"})
+        self.assertIn("locks", set.intersection(*(set(s.names) for s in without.samples)))
+        waited = self.seconds(self.last, lambda s: "locks" in s.names and s.labels["state"] == "sleep")
+        self.assertAlmostEqual(self.seconds(without, lambda s: True), waited, delta=2 * SCHEDULE["locks"][0])
+        conditions = [s for s in with_conditions.samples if s.labels["thread"] == "blocked"]
+        self.assertEqual({re.sub(r"\+0x[0-9a-f]+", "", s.names[0]) for s in conditions}, {"[lock condition]"})
+        # Other kinds do not show it.
+        self.assertFalse(any("[lock" in name for s in self.last.samples for name in s.names))
 
     def test_in_the_past(self):
         self.assert_schedule(self.last)
@@ -187,11 +204,23 @@ class Gil(unittest.TestCase):
             warm_up(server, 5)
             time.sleep(1)
             wall = server.profile(f"type=wall&seconds=4&pid={convoy.pid}")
+            locks = server.profile(f"type=lock&last=4s&pid={convoy.pid}")
+            rows = {row["pid"]: row["gil"] for row in server.json("/processes")}
+            table = server.get("/processes?format=text").text
         spinning, hashing = convoy_shares(wall, convoy.pid)
         self.assertAlmostEqual(spinning["held"], 1, delta=0.12, msg=spinning)
         self.assertAlmostEqual(spinning["waiting"], 1, delta=0.16, msg=spinning)
         self.assertGreater(hashing["released"], 0.75, hashing)
         self.assertLess(hashing["held"], 0.05, hashing)
+        # The last minute began before the program.
+        gil = rows[convoy.pid]
+        self.assertAlmostEqual(gil["wanted"] / gil["held"], 1, delta=0.2, msg=gil)
+        self.assertGreater(gil["runs_without"] / gil["held"], 0.7, gil)
+        self.assertIsNone(rows[1])
+        self.assertRegex(table, rf"(?m)^ *{convoy.pid} +[\d.]+ +{round(100 * gil['held'])} ")
+        of_gil = locks.total(1, lambda s: s.names[0] == "[lock GIL]" and s.labels["gil"] == "waiting")
+        self.assertGreater(of_gil / locks.total(1), 0.95)
+        self.assertAlmostEqual(of_gil / locks.duration_ns, 1, delta=0.25)
 
 
 class Off(unittest.TestCase):

@@ -146,6 +146,7 @@
 	SUITE(waker)             \
 	SUITE(wait_times)        \
 	SUITE(activity)          \
+	SUITE(lock)              \
 	SUITE(bound)             \
 	SUITE(runtimes)          \
 	SUITE(tick_lag)          \

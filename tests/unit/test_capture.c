@@ -178,7 +178,7 @@ START_TEST(all_time_of_threads_is_of_both)
 		.kind = KIND_offcpu,
 		.range = is_next ? RANGE_NEXT : RANGE_LAST,
 		.length_ns = is_next ? 300 * NSEC_PER_MSEC : 100 * NSEC_PER_SEC,
-		.selection = {.wall = true},
+		.selection = {.view = VIEW_wall},
 	};
 	capture_start(&all.capture);
 	run_until_called();

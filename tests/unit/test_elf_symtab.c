@@ -7,6 +7,7 @@
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,6 +129,41 @@ START_TEST(few_of_many)
 }
 END_TEST
 
+/* Of this program. */
+static char variable[64];
+
+static uint64_t own_address(const void *address)
+{
+	extern const char __executable_start;
+	uint64_t begin = (uintptr_t)&__executable_start, at = (uintptr_t)address;
+
+	/* A position-independent program begins at its own address 0. */
+	return begin < 1 << 24 ? at : at - begin;
+}
+
+START_TEST(functions_of_code_and_variables_of_data)
+{
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	_cleanup_(symtab_freep) struct symtab *both = NULL, *only = NULL;
+	uint64_t addresses[] = {own_address((const void *)(uintptr_t)draw) + 1,
+	                        own_address(variable + 40)};
+	struct symbol symbol;
+
+	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
+	ck_assert_int_eq(elf_symtab_at(&(const struct elf *){elf}, 1, addresses, 2, &both), 0);
+	ck_assert(symtab_find(both, addresses[0], &symbol));
+	ck_assert_uint_eq(symbol.address, addresses[0] - 1);
+	ck_assert(symtab_find(both, addresses[1], &symbol));
+	ck_assert_uint_eq(symbol.address, addresses[1] - 40);
+	ck_assert_uint_eq(symbol.size, sizeof(variable));
+	ck_assert_int_eq(elf_symtab_at(&(const struct elf *){elf}, 1, addresses + 1, 1, &only), 0);
+	ck_assert(symtab_find(only, addresses[1], &symbol));
+	ck_assert_str_eq(symbol.name, "variable");
+	ck_assert(!symtab_find(only, addresses[0], &symbol));
+}
+END_TEST
+
 Suite *elf_symtab_suite(void)
 {
 	Suite *suite = suite_create("elf_symtab");
@@ -135,6 +171,7 @@ Suite *elf_symtab_suite(void)
 
 	tcase_add_loop_test(tcase, as_of_all, 0, 200);
 	tcase_add_test(tcase, few_of_many);
+	tcase_add_test(tcase, functions_of_code_and_variables_of_data);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

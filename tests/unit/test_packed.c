@@ -231,7 +231,7 @@ static Profd__Slice *small(struct small *small)
 
 START_TEST(ids_that_there_are_not_are_refused)
 {
-	static uint32_t two = 2, five = 5, bad_one = 1;
+	static uint32_t two = 2, no_kind = MAPPING_KINDS, bad_one = 1;
 	struct small all;
 
 	ck_assert_int_eq(unpack_message(small(&all)), 0);
@@ -256,7 +256,7 @@ START_TEST(ids_that_there_are_not_are_refused)
 	REFUSED(task_comm, two);
 	REFUSED(sample_node, two);
 	REFUSED(sample_task, two);
-	small(&all)->mapping_kind = &five;
+	small(&all)->mapping_kind = &no_kind;
 	all.message.n_mapping_kind = 1;
 	ck_assert_int_eq(unpack_message(&all.message), -EBADMSG);
 }

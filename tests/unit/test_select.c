@@ -431,7 +431,7 @@ END_TEST
 START_TEST(wall_has_both)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	struct selection wall = {.wall = true};
+	struct selection wall = {.view = VIEW_wall};
 	struct profile *slices[] = {slice(100, false, "waits"), slice(100, true, "samples")};
 	struct profile *profile = NULL;
 	uint64_t time = 0, running = 0;
@@ -440,7 +440,7 @@ START_TEST(wall_has_both)
 	ck_assert_int_eq(builder_seal(builder, &profile), 0);
 	ck_assert_uint_eq(profile->sample_count - 1, 2 * (slices[0]->sample_count - 1));
 	ck_assert_str_eq(profile_string(profile, profile->types[0].type), "events");
-	ck_assert_str_eq(profile_string(profile, profile->types[1].type), WALL_KIND);
+	ck_assert_str_eq(profile_string(profile, profile->types[1].type), "wall");
 	for (uint32_t i = 1; i < profile->sample_count; i++) {
 		const struct sample *sample = &profile->samples[i];
 		const char *state = profile_string(profile, profile->tasks[sample->task].state);

@@ -16,7 +16,7 @@ static inline struct builder *begin(void)
 	struct builder *builder = builder_new();
 
 	ck_assert_ptr_nonnull(builder);
-	select_wall_types(builder);
+	view_describe(VIEW_wall, builder);
 	builder_time(builder, 1, 1000000000, 10000 * MS);
 	return builder;
 }

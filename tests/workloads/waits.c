@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Truth: the main thread waits by a schedule, in rounds: sleeps() for 150 ms, reads() a pipe that
- * is written to 100 ms after it has asked, and locks() a mutex that another thread then holds for
- * 50 ms more; computes() takes 20 ms of CPU time. The thread "helper" sleeps, but for the time in
- * which it waits for the next question. The thread "blocked" waits for a condition that never
- * comes.
+ * is written to 100 ms after it has asked, and locks() the mutex locked[2] that another thread then
+ * holds for 50 ms more; computes() takes 20 ms of CPU time. The thread "helper" sleeps, but for the
+ * time in which it waits for the next question. The thread "blocked" waits for a condition that
+ * never comes.
  */
 #include "work.h"
 
@@ -14,7 +14,10 @@
 enum { MSEC = 1000 * 1000, SLEEPS = 150, READS = 100, LOCKS = 50, COMPUTES = 20 };
 
 static int question[2], answer[2], held[2];
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, never = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	pthread_mutex_t mutex;
+} locked[3];
+static pthread_mutex_t never = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
 static void pause_ms(long ms)
@@ -51,9 +54,9 @@ static __attribute__((noipa)) void reads(void)
 
 static __attribute__((noipa)) void locks(void)
 {
-	pthread_mutex_lock(&mutex);
+	pthread_mutex_lock(&locked[2].mutex);
 	__asm__ volatile("" : : : "memory");
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&locked[2].mutex);
 }
 
 static __attribute__((noipa)) void computes(void)
@@ -73,10 +76,10 @@ static void *help(void *unused)
 			put(answer[1], 0);
 			continue;
 		}
-		pthread_mutex_lock(&mutex);
+		pthread_mutex_lock(&locked[2].mutex);
 		put(held[1], 0);
 		pause_ms(LOCKS);
-		pthread_mutex_unlock(&mutex);
+		pthread_mutex_unlock(&locked[2].mutex);
 	}
 	return unused;
 }
