@@ -75,6 +75,7 @@ void process_list_release(struct process_list *list)
 		identity_unref(list->rows[i].identity);
 	free(list->rows);
 	slices_release(&list->slices);
+	slices_release(&list->waits);
 	*list = (struct process_list){0};
 }
 
@@ -94,30 +95,46 @@ static int compare_cpu(const void *a, const void *b)
 	return compare_pid(a, b);
 }
 
-static void add_slice(struct process_list *list, const struct profile *slice)
+static void add_gil(struct process_row *row, const char *gil, bool is_waits, uint64_t ns)
+{
+	if (!strcmp(gil, "held"))
+		row->gil.held_ns += ns;
+	else if (!strcmp(gil, "waiting"))
+		row->gil.wanted_ns += ns;
+	else if (!strcmp(gil, "released") && !is_waits)
+		row->gil.runs_ns += ns;
+}
+
+static void add_slice(struct process_list *list, const struct profile *slice, bool is_waits)
 {
 	for (uint32_t i = 1; i < slice->sample_count; i++) {
 		const struct sample *sample = &slice->samples[i];
-		struct process_row key = {.pid = slice->tasks[sample->task].pid};
+		const struct task *task = &slice->tasks[sample->task];
+		struct process_row key = {.pid = task->pid};
 		struct process_row *row =
 			bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_pid);
 
 		if (!row)
 			continue; /* the process has exited */
+		add_gil(row, profile_string(slice, task->gil), is_waits, sample->values[1]);
+		if (is_waits)
+			continue;
 		row->samples += sample->values[0];
 		row->cpu_ns += sample->values[1];
 	}
 }
 
-/* Returns the time that the samples cover. */
+/* Returns the time that the samples of CPU time cover; waits are of the same. */
 static uint64_t add_samples(struct process_list *list)
 {
 	uint64_t covered_ns = 0;
 
 	for (size_t i = 0; list->count && i < list->slices.count; i++) {
-		add_slice(list, list->slices.profiles[i]);
+		add_slice(list, list->slices.profiles[i], false);
 		covered_ns += list->slices.profiles[i]->duration_ns;
 	}
+	for (size_t i = 0; list->count && i < list->waits.count; i++)
+		add_slice(list, list->waits.profiles[i], true);
 	return covered_ns;
 }
 
@@ -155,6 +172,26 @@ static json_t *bytes_json(bool known, uint64_t bytes)
 	return known && bytes != MEMORY_UNKNOWN ? json_integer((json_int_t)bytes) : json_null();
 }
 
+static double rounded(double number)
+{
+	return (double)(uint64_t)(number * 100 + 0.5) / 100;
+}
+
+/* How many threads on average; null for a process that has no GIL, or did not use it. */
+static json_t *gil_json(const struct process_list *list, const struct process_row *row,
+                        uint64_t covered_ns)
+{
+	double ns = (double)covered_ns;
+
+	if (!covered_ns || !(row->gil.held_ns + row->gil.wanted_ns))
+		return json_null();
+	return json_pack("{s:f, s:o, s:f}", "held", rounded((double)row->gil.held_ns / ns),
+	                 "wanted",
+	                 list->waits.count ? json_real(rounded((double)row->gil.wanted_ns / ns))
+	                                   : json_null(),
+	                 "runs_without", rounded((double)row->gil.runs_ns / ns));
+}
+
 /* Figures that are not known yet are null. */
 static int add_memory(json_t *object, const struct process_row *row, uint64_t wall_ms)
 {
@@ -178,10 +215,10 @@ static json_t *row_json(struct writing *writing, const struct process_row *row)
 	const struct process_list *list = writing->list;
 	uint64_t covered_ns = writing->covered_ns;
 	double percent = covered_ns ? 100.0 * (double)row->cpu_ns / (double)covered_ns : 0.0;
-	json_t *object = json_pack("{s:I, s:o, s:f, s:I}", "pid", (json_int_t)row->pid, "comm",
-	                           string_json(row->comm), "cpu_percent",
-	                           (double)(uint64_t)(percent * 100 + 0.5) / 100, "samples",
-	                           (json_int_t)row->samples);
+	json_t *object =
+		json_pack("{s:I, s:o, s:f, s:I, s:o}", "pid", (json_int_t)row->pid, "comm",
+	                  string_json(row->comm), "cpu_percent", rounded(percent), "samples",
+	                  (json_int_t)row->samples, "gil", gil_json(list, row, covered_ns));
 	int failed = !object;
 
 	if (!failed)

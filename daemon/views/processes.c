@@ -52,13 +52,18 @@ static int collect(struct errand *errand, const struct service *service)
 	const struct timeline *timeline =
 		memory_watch_timeline(collector_memory(service->collector));
 	uint64_t now_ns = clock_mono_ns();
+	struct source_status waits;
+	uint64_t from_ns = now_ns > look_back_ns ? now_ns - look_back_ns : 0;
 	int err = process_list_collect(list, service->procs, timeline);
 
-	if (err)
-		return err;
-	return recorder_read(history_recorder(service->history, KIND_cpu),
-	                     now_ns > look_back_ns ? now_ns - look_back_ns : 0, now_ns,
-	                     &list->slices);
+	if (!err)
+		err = recorder_read(history_recorder(service->history, KIND_cpu), from_ns, now_ns,
+		                    &list->slices);
+	collector_source(service->collector, KIND_offcpu, &waits);
+	if (!err && waits.on)
+		err = recorder_read(history_recorder(service->history, KIND_offcpu), from_ns,
+		                    now_ns, &list->waits);
+	return err;
 }
 
 static int read_ask(struct request *request, struct process_list *list, struct refusal *ret_refusal)

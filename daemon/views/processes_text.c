@@ -20,6 +20,17 @@ static const char *mib_text(const json_t *bytes, char cell[CELL])
 	return cell;
 }
 
+/* The share of the time in which one of its threads held the GIL. */
+static const char *gil_text(const json_t *gil, char cell[CELL])
+{
+	const json_t *held = json_object_get(gil, "held");
+
+	if (!held)
+		return "";
+	snprintf(cell, CELL, "%.0f", 100 * json_real_value(held));
+	return cell;
+}
+
 /* How fast the process leaks, if it does. */
 static const char *leak_text(const json_t *leak, char cell[CELL])
 {
@@ -49,17 +60,18 @@ static void add_text(struct buf *out, const json_t *process, const char *before,
 
 void processes_text_head(struct buf *out)
 {
-	buf_printf(out, "%8s %7s %9s %9s %12s  process\n", "pid", "CPU %", "RSS MiB", "swap MiB",
-	           "leaks");
+	buf_printf(out, "%8s %7s %5s %9s %9s %12s  process\n", "pid", "CPU %", "GIL %", "RSS MiB",
+	           "swap MiB", "leaks");
 }
 
 void processes_text_row(const json_t *process, struct buf *out)
 {
-	char rss[CELL], swap[CELL], leak[CELL];
+	char gil[CELL], rss[CELL], swap[CELL], leak[CELL];
 
-	buf_printf(out, "%8lld %7.2f %9s %9s %12s",
+	buf_printf(out, "%8lld %7.2f %5s %9s %9s %12s",
 	           (long long)json_integer_value(json_object_get(process, "pid")),
 	           json_real_value(json_object_get(process, "cpu_percent")),
+	           gil_text(json_object_get(process, "gil"), gil),
 	           mib_text(json_object_get(process, "rss_bytes"), rss),
 	           mib_text(json_object_get(process, "swap_bytes"), swap),
 	           leak_text(json_object_get(process, "leak"), leak));

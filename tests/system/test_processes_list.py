@@ -74,7 +74,7 @@ class CommandLines(unittest.TestCase):
             self.assertTrue(until(lambda: any(row["pid"] == process.pid for row in self.daemon.json("/processes"))))
             rows = {row["pid"]: row for row in self.daemon.json("/processes?cmdline=1")}
             self.assertEqual(rows[process.pid]["cmdline"], "sh -c read x  two words \n?[31m")
-            self.assertEqual({"pid", "comm", "unit", "container", "pod", "cpu_percent", "samples", "rss_bytes", "swap_bytes",
+            self.assertEqual({"pid", "comm", "unit", "container", "pod", "cpu_percent", "samples", "gil", "rss_bytes", "swap_bytes",
                               "leak", "cmdline"}, set(rows[process.pid]))
 
 
