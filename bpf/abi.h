@@ -67,7 +67,10 @@ struct tally_key {
 	u8 gil;    /* enum python_gil */
 	u8 detail; /* further detail of the kind; for rss an enum resident_kind */
 	char thread[TASK_COMM_BYTES];
-	u64 futex; /* offcpu: the address of the futex that is waited for, or 0 */
+	union {
+		u64 futex;  /* offcpu: the address of the futex that is waited for, or 0 */
+		u64 device; /* block: its number, as in the kernel */
+	};
 };
 _Static_assert(sizeof(struct tally_key) == 56, "shared layout");
 
@@ -104,6 +107,8 @@ struct tally {
 		struct {
 			u64 waited_ns, delayed_ns;
 		};
+		/* block: the sum of the time that the requests took. */
+		u64 took_ns;
 	};
 	u32 user, unused; /* the thread's user at the first sample, in the initial user namespace */
 };
@@ -132,7 +137,7 @@ enum walk_lane {
 	LANE_PROBE,    /* system calls and functions of user space */
 	LANE_WAIT,     /* the scheduler switches to another task */
 	LANE_EVE,      /* a flip is about to take place */
-	LANE_WAKE,     /* a thread is woken, also by an interrupt */
+	LANE_WAKE,     /* a thread is woken or a disk request is complete, also in an interrupt */
 	LANES,
 	MAX_LANES = 8,
 };

@@ -50,7 +50,12 @@ enum {
 	TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
 	TASK_WAKING = 0x200,
 };
-enum { PF_EXITING = 0x00000004, PF_FORKNOEXEC = 0x00000040, PF_KTHREAD = 0x00200000 };
+enum {
+	PF_EXITING = 0x00000004,
+	PF_WQ_WORKER = 0x00000020,
+	PF_FORKNOEXEC = 0x00000040,
+	PF_KTHREAD = 0x00200000,
+};
 
 /* Both layouts are ABI (the saved registers of signal frames and ptrace), so no relocation. */
 #if defined(__TARGET_ARCH_x86)
@@ -226,6 +231,29 @@ struct task_struct {
 	struct completion *vfork_done;
 	struct uprobe_task *utask; /* not in every kernel configuration */
 	struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
+/* include/linux/blk_types.h */
+enum { REQ_OP_MASK = 0xff };
+
+struct block_device {
+	u32 bd_dev;
+} __attribute__((preserve_access_index));
+
+struct bvec_iter {
+	u32 bi_size; /* bytes left to do */
+} __attribute__((preserve_access_index));
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	u32 bi_opf;
+	struct bvec_iter bi_iter;
+} __attribute__((preserve_access_index));
+
+/* include/linux/blk-mq.h */
+struct request {
+	struct bio *bio; /* those that are not complete yet */
 } __attribute__((preserve_access_index));
 
 /* include/linux/bpf.h and kernel/bpf/task_iter.c: the context of an iterator program. */

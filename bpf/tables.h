@@ -14,6 +14,7 @@
 	KIND(mmap, mmap_samples, mmap_lost)                     \
 	KIND(offcpu, waits, waits_lost)                         \
 	KIND(waker, wakings, wakings_lost)                      \
+	KIND(block, ios, ios_lost)                              \
 	KIND(gpu_memory, gpu_allocations, gpu_allocations_lost) \
 	KIND(gpu_tensor, gpu_tensors, gpu_tensors_lost)         \
 	KIND(gpu_launch, gpu_launches, gpu_launches_lost)       \
@@ -42,6 +43,15 @@
 	WAIT(WAIT4, "wait4", "for a child")                      \
 	WAIT(IO_URING, "io_uring", "for completions")            \
 	WAIT(PAGE_FAULT, "page_fault", "no system call")
+
+/* What block devices are asked for: enumerator, label. The first have the kernel's numbers. */
+#define BLOCK_OPERATIONS(OPERATION)   \
+	OPERATION(READ, "read")       \
+	OPERATION(WRITE, "write")     \
+	OPERATION(FLUSH, "flush")     \
+	OPERATION(DISCARD, "discard") \
+	OPERATION(OTHER, "other")     \
+	OPERATION(WRITE_BACK, "write")
 
 /* Reasons why a user stack is truncated. The text after CUT is the name of the frame that stands
  * where the missing frames belong: "[unknown: no unwind information]". */
@@ -81,6 +91,8 @@
 	COUNTER(wakings_lost, "Waits of which who ended them was lost for lack of room")           \
 	COUNTER(wait_parts, "Parts of waits recorded, beside the last part of each")               \
 	COUNTER(wait_parts_lost, "Parts of waits lost because the tally map was full")             \
+	COUNTER(ios, "Disk requests recorded, each as many times as it stands for")                \
+	COUNTER(ios_lost, "Disk requests that were to be recorded and were lost for lack of room") \
 	COUNTER(growth_put_off,                                                                    \
 	        "Samples of growth of memory put off by the limit of 400 a second")                \
 	COUNTER(growth_forgotten, "Processes whose growth since the last sample was dropped to "   \

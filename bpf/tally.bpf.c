@@ -34,11 +34,16 @@ static __always_inline int has_room(u32 at, const struct scratch *scratch)
 
 static __always_inline void note_account(struct tally *tally, const struct scratch *scratch)
 {
-	if (scratch->key.kind != KIND_offcpu) {
-		tally->ran_ns = scratch->ran_ns;
-	} else {
+	switch (scratch->key.kind) {
+	case KIND_offcpu:
 		tally->waited_ns = scratch->waited_ns;
 		tally->delayed_ns = scratch->delayed_ns;
+		break;
+	case KIND_block:
+		__sync_fetch_and_add(&tally->took_ns, scratch->waited_ns);
+		break;
+	default:
+		tally->ran_ns = scratch->ran_ns;
 	}
 }
 
@@ -59,7 +64,7 @@ static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 s
 		if (!has_room(at, scratch))
 			return -1;
 		note_account(&first, scratch);
-		if (scratch->key.kind != KIND_offcpu)
+		if (scratch->key.kind != KIND_offcpu && scratch->key.kind != KIND_block)
 			first.first_ran_ns = first.ran_ns;
 		err = bpf_map_update_elem(map, &scratch->key, &first, BPF_NOEXIST);
 		if (err != -EEXIST)

@@ -174,7 +174,7 @@ static __always_inline struct draw draw_wait(struct task_struct *task, struct wa
 	u64 now = task->sched_info.last_arrival;
 	struct draw draw = {.is_seldom = seat->spent_ns + SAVED_NS / 2 < now};
 
-	if (seat_spends(seat, now)) {
+	if (seat_spends(seat, now, STEP_NS)) {
 		draw.weight = 1;
 		return draw;
 	}
@@ -182,7 +182,7 @@ static __always_inline struct draw draw_wait(struct task_struct *task, struct wa
 	if (!seat)
 		return draw;
 	draw.is_seldom = seat->spent_ns + SAVED_NS / 2 < now;
-	draw.weight = seat_spends(seat, now) ?: seat_draws(seat, now);
+	draw.weight = seat_spends(seat, now, STEP_NS) ?: seat_draws(seat, now, STEP_NS);
 	return draw;
 }
 

@@ -108,16 +108,16 @@ static __always_inline u32 draw_gap(u32 gap)
 	             10);
 }
 
-/* Whether a seat has a sample left; if so, spends it. It earns one in STEP_NS, and saves some up.
+/* Whether a seat has a sample left; if so, spends it. It earns one in `step_ns`, and saves some up.
  */
-static __always_inline int seat_spends(struct wait_seat *seat, u64 now)
+static __always_inline int seat_spends(struct wait_seat *seat, u64 now, u64 step_ns)
 {
-	return pace_spend(&seat->spent_ns, STEP_NS, SAVED_NS / STEP_NS, now);
+	return pace_spend(&seat->spent_ns, step_ns, SAVED_NS / step_ns, now);
 }
 
 /* Whether the wait that begins is sampled as far as its seat is concerned, which has no samples
  * left; if so, with which weight. */
-static __always_inline u32 seat_draws(struct wait_seat *seat, u64 now)
+static __always_inline u32 seat_draws(struct wait_seat *seat, u64 now, u64 step_ns)
 {
 	u32 gap = seat->gap ?: GAP_STEP;
 
@@ -131,7 +131,7 @@ static __always_inline u32 seat_draws(struct wait_seat *seat, u64 now)
 	if (seat->spent_ns > now + DEBT_NS)
 		seat->gap = gap < MAX_GAP ? gap * GAP_STEP : gap;
 	else {
-		seat->spent_ns += STEP_NS;
+		seat->spent_ns += step_ns;
 		if (seat->spent_ns < now + DEBT_NS / 2 && gap > GAP_STEP)
 			seat->gap = gap / GAP_STEP;
 	}

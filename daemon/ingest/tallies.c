@@ -6,8 +6,10 @@
 
 #include "base/accounts.h"
 #include "base/bounds.h"
+#include "bpf/block.h"
 #include "bpf/python.h"
 #include "bpf/wait.h"
+#include "ingest/disks.h"
 #include "ingest/drain.h"
 #include "ingest/frames.h"
 #include "ingest/source.h"
@@ -17,7 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOT_SEEN "[unknown: not sampled]"
+#define NOT_SEEN   "[unknown: not sampled]"
+#define WRITE_BACK "[write-back]"
 
 /* The tallies of one kind while they are turned into samples. */
 struct tallying {
@@ -122,6 +125,27 @@ static const char *wait_name(const struct tally_key *key)
 }
 #undef WAIT
 
+/* What a disk was asked for; "" for samples of other kinds. */
+static const char *operation_name(const struct tally_key *key)
+{
+#define OPERATION(id, name) [BLOCK_##id] = (name),
+	static const char *const names[] = {BLOCK_OPERATIONS(OPERATION)};
+#undef OPERATION
+
+	return key->kind == KIND_block && key->detail < BLOCK_OPERATION_COUNT ? names[key->detail]
+	                                                                      : "";
+}
+
+static void set_disk(struct task *task, struct builder *builder, const struct tally_key *key)
+{
+	char name[DISK_NAME_BYTES];
+
+	if (key->kind != KIND_block)
+		return;
+	task->direction = builder_text(builder, operation_name(key));
+	task->device = builder_text(builder, disk_name(key->device, name));
+}
+
 static uint32_t add_task(struct tallying *on, const struct tally_key *key, const char *state,
                          const struct tally *tally, const struct image *image)
 {
@@ -136,6 +160,7 @@ static uint32_t add_task(struct tallying *on, const struct tally_key *key, const
 		.account = account_of(tally->user),
 	};
 
+	set_disk(&task, builder, key);
 	task_identify(&task, builder, on->half->tables, image, on->frames.ran, tally->last_ns);
 	task_name_thread(&task, builder, on->half->tables,
 	                 &(struct seen_task){key->image, tally->last_ns, key->thread});
@@ -145,16 +170,34 @@ static uint32_t add_task(struct tallying *on, const struct tally_key *key, const
 	return builder_task(builder, &task);
 }
 
+/* A worker of the kernel writes what any process has written to files before. */
+static void add_write_back(struct tallying *on, const struct tally_key *key,
+                           const uint64_t values[PROFILE_VALUES])
+{
+	struct builder *builder = on->frames.builder;
+	struct task task = {.comm = builder_text(builder, WRITE_BACK)};
+
+	set_disk(&task, builder, key);
+	builder_sample(builder, add_kernel(on, key->kernel_stack, add_pseudo(on, 0, WRITE_BACK)),
+	               builder_task(builder, &task), values);
+}
+
 static void add_tally(struct tallying *on, const struct tally_key *key, const struct tally *tally)
 {
 	const struct image *image = procs_image(on->half->tables->procs, key->pid, tally->last_ns);
 	uint64_t values[PROFILE_VALUES] = {tally->count, tally->value};
 	uint32_t path;
 
+	if (key->kind == KIND_block)
+		values[2] = tally->took_ns;
+	if (key->kind == KIND_block && key->detail == BLOCK_WRITE_BACK) {
+		add_write_back(on, key, values);
+		return;
+	}
 	if (!image)
 		on->half->losses->images_missing += tally->count;
 	path = add_user(on, 0, key->user_stack, key->pid, image);
-	if (key->futex)
+	if (key->kind == KIND_offcpu && key->futex)
 		path = add_lock(on, path, key, image);
 	path = add_kernel(on, key->kernel_stack, path);
 	if (!path)

@@ -27,6 +27,7 @@ static const struct group program_groups[] = {
 	{"cpu_switch", BIT(SWITCHES)},
 	{"threads_ran", BIT(RUN_TIMES)},
 	{"wait_", BIT(WAITS)},
+	{"block_", BIT(WAITS)},
 	{"resident_taken", BIT(GROWTH)},
 	{"resident_", BIT(GROWTH_CLOSELY)},
 	{"address_space_grows", BIT(GROWTH_CLOSELY)},
@@ -40,6 +41,7 @@ static const struct group program_groups[] = {
 
 static const struct group map_groups[] = {
 	{"wait_", BIT(WAITS)},
+	{"block_", BIT(WAITS)},
 	{"resident_", BIT(GROWTH) | BIT(GROWTH_CLOSELY)},
 	{"growth_", BIT(GROWTH) | BIT(GROWTH_CLOSELY)},
 	{"mapped", BIT(GROWTH_CLOSELY)},

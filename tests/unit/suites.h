@@ -147,6 +147,7 @@
 	SUITE(wait_times)        \
 	SUITE(activity)          \
 	SUITE(lock)              \
+	SUITE(disks)             \
 	SUITE(bound)             \
 	SUITE(runtimes)          \
 	SUITE(tick_lag)          \
