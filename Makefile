@@ -245,6 +245,10 @@ bench-cuda-helper: $(BUILD)/profd $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS)
 agreement-python: $(BUILD)/profd ## Python stacks against what the source can call, pair by pair; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/python_agreement.py
 
+.PHONY: agreement-wall
+agreement-wall: $(BUILD)/profd $(BUILD)/workloads/waits ## time of threads that run and wait against pyinstrument, yappi, py-spy and perf sched; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/wall_agreement.py
+
 .PHONY: agreement-time
 agreement-time: $(BUILD)/profd $(BUILD)/workloads/timed ## CPU times of programs that sleep and wake against their own clocks; RATES= DAEMONS= RUNS= PERF=1; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/time_agreement.py

@@ -65,7 +65,8 @@ struct tally_key {
 	u32 image; /* changes with each exec and reuse of a pid: keeps programs apart */
 	u16 kind;
 	u8 gil;    /* enum python_gil */
-	u8 detail; /* further detail of the kind; for rss an enum resident_kind */
+	u8 detail; /* rss: enum resident_kind; offcpu: state and call; block: enum block_operation
+	            */
 	char thread[TASK_COMM_BYTES];
 	union {
 		u64 futex;  /* offcpu: the address of the futex that is waited for, or 0 */
@@ -94,7 +95,7 @@ enum { WAIT_CALL_SHIFT = 2, WAIT_SYSCALLS = 512 };
 /* What the samples with one key add up to. */
 struct tally {
 	u64 count;   /* samples; of waits, how many these samples stand for */
-	u64 value;   /* cpu, offcpu: nanoseconds; rss, mmap: bytes */
+	u64 value;   /* cpu, offcpu, waker: nanoseconds; rss, mmap, block: bytes */
 	u64 last_ns; /* CLOCK_MONOTONIC of the latest sample: tells which program had the pid */
 	/* The scheduler's account of the thread, which tells for how long all its samples stand. */
 	union {

@@ -7,8 +7,8 @@
 #include "bpf/abi.h"
 
 enum {
-	BLOCK_OPEN = 4096,  /* sampled requests under way */
-	BLOCK_MERGED = 512, /* requests that are one for the driver; with more, some are not seen */
+	BLOCK_OPEN = 4096,      /* sampled requests under way */
+	BLOCK_MERGED = 1 << 16, /* more than a driver gets as one request */
 };
 
 /* The detail of a tally of KIND_block: what was asked of the device. The first have the kernel's

@@ -248,6 +248,7 @@ struct bio {
 	struct bio *bi_next;
 	struct block_device *bi_bdev;
 	u32 bi_opf;
+	u8 bi_status; /* 0: no error so far */
 	struct bvec_iter bi_iter;
 } __attribute__((preserve_access_index));
 

@@ -34,17 +34,24 @@ static __always_inline int has_room(u32 at, const struct scratch *scratch)
 
 static __always_inline void note_account(struct tally *tally, const struct scratch *scratch)
 {
-	switch (scratch->key.kind) {
-	case KIND_offcpu:
+	if (scratch->key.kind != KIND_offcpu) {
+		tally->ran_ns = scratch->ran_ns;
+	} else {
 		tally->waited_ns = scratch->waited_ns;
 		tally->delayed_ns = scratch->delayed_ns;
-		break;
-	case KIND_block:
-		__sync_fetch_and_add(&tally->took_ns, scratch->waited_ns);
-		break;
-	default:
-		tally->ran_ns = scratch->ran_ns;
 	}
+}
+
+/* For a tally that is new. */
+static __always_inline void begin_account(struct tally *tally, const struct scratch *scratch)
+{
+	if (scratch->key.kind == KIND_block) {
+		tally->took_ns = scratch->waited_ns;
+		return;
+	}
+	note_account(tally, scratch);
+	if (scratch->key.kind != KIND_offcpu)
+		tally->first_ran_ns = tally->ran_ns;
 }
 
 static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 samples, u64 value,
@@ -63,9 +70,7 @@ static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 s
 	if (!tally) {
 		if (!has_room(at, scratch))
 			return -1;
-		note_account(&first, scratch);
-		if (scratch->key.kind != KIND_offcpu && scratch->key.kind != KIND_block)
-			first.first_ran_ns = first.ran_ns;
+		begin_account(&first, scratch);
 		err = bpf_map_update_elem(map, &scratch->key, &first, BPF_NOEXIST);
 		if (err != -EEXIST)
 			return err;
@@ -76,7 +81,10 @@ static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 s
 	__sync_fetch_and_add(&tally->count, samples);
 	__sync_fetch_and_add(&tally->value, value);
 	tally->last_ns = now;
-	note_account(tally, scratch);
+	if (scratch->key.kind == KIND_block)
+		__sync_fetch_and_add(&tally->took_ns, scratch->waited_ns);
+	else
+		note_account(tally, scratch);
 	return 0;
 }
 

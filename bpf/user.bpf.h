@@ -86,6 +86,15 @@ static __always_inline u32 taken_count(struct taken *taken, u32 place)
 	return __sync_fetch_and_add(&taken->all, 1);
 }
 
+/* Takes back what taken_count() has counted. */
+static __always_inline void taken_give(struct taken *taken, u32 place)
+{
+	barrier_var(place); /* as above */
+	if (place < ACCOUNT_PLACES)
+		__sync_fetch_and_add(&taken->of[place], -1);
+	__sync_fetch_and_add(&taken->all, -1);
+}
+
 struct ring_user_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);

@@ -114,8 +114,9 @@ enum setting_kind {
 	        "also records growth of address space, which makes mmap take 3 % longer.")         \
 	SETTING('W', "waits", "yes|no", SETTING_YES_NO, waits, "no", 0, 1, false, "yes or no",     \
 	        "Record where threads wait",                                                       \
-	        "The kinds of profile offcpu, why and where threads are not on a CPU, and wall, "  \
-	        "all their time. It costs each switch of the scheduler some 0.1 us.")              \
+	        "The kinds of profile offcpu, why and where threads are not on a CPU; waker, who " \
+	        "ended that; lock, by lock; wall, all their time; and block, requests to disks. "  \
+	        "/report requires it. It costs each switch of the scheduler some 0.1 us.")         \
 	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \
 	        MAX_CAPTURE_SECONDS, true, "an integer from 1 to 600",                             \
 	        "Largest seconds= in a request", "")                                               \

@@ -106,12 +106,8 @@ static __always_inline void give_back(u32 place, struct wait_seat *seat)
 	struct taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
 
 	__sync_fetch_and_add(&seat->open, -1);
-	if (!open)
-		return;
-	barrier_var(place);
-	if (place < ACCOUNT_PLACES)
-		__sync_fetch_and_add(&open->of[place], -1);
-	__sync_fetch_and_add(&open->all, -1);
+	if (open)
+		taken_give(open, place);
 }
 
 static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)

@@ -8,25 +8,6 @@
 
 #include <bpf/bpf_core_read.h>
 
-/* Whether the current task wakes the thread, and not an interrupt, which has nothing to do with the
- * task. Interrupts, and on most kernels softirqs, have stacks of their own, and the context of this
- * program is on the stack in use; but on x86 an interrupt of user space uses the task's. */
-static __always_inline int is_of_task(void *ctx, struct scratch *scratch)
-{
-	struct task_struct *task = task_current();
-	const struct pt_regs *entry = NULL;
-	u64 sp;
-
-	/* The verifier knows ctx as a pointer, with which it lets nothing be computed. */
-	if (bpf_probe_read_kernel(&sp, sizeof(sp), &ctx) || sp < (u64)task->stack ||
-	    sp >= (u64)bpf_task_pt_regs(task))
-		return 0;
-#if defined(__TARGET_ARCH_x86)
-	entry = regs_of_entry(scratch);
-#endif
-	return !entry || REGS_SYSCALL(entry);
-}
-
 /* The waker pays for its stacks. Where its account has used up its pace, they are left out. Of an
  * interrupt only the innermost frames are noted: those further out are of what it interrupted. */
 static __always_inline void note(struct bpf_raw_tracepoint_args *ctx, struct scratch *scratch,

@@ -74,3 +74,23 @@ static __always_inline const struct pt_regs *regs_of_entry(struct scratch *scrat
 		return NULL;
 	return entry;
 }
+
+/* Whether the current task does what a tracepoint is about, and not an interrupt, which has nothing
+ * to do with the task. Interrupts, and on most kernels softirqs, have stacks of their own, and the
+ * context of the program is on the stack in use; but on x86 an interrupt of user space uses the
+ * task's. */
+static __always_inline int is_of_task(void *ctx, struct scratch *scratch)
+{
+	struct task_struct *task = task_current();
+	const struct pt_regs *entry = NULL;
+	u64 sp;
+
+	/* The verifier knows ctx as a pointer, with which it lets nothing be computed. */
+	if (bpf_probe_read_kernel(&sp, sizeof(sp), &ctx) || sp < (u64)task->stack ||
+	    sp >= (u64)bpf_task_pt_regs(task))
+		return 0;
+#if defined(__TARGET_ARCH_x86)
+	entry = regs_of_entry(scratch);
+#endif
+	return !entry || REGS_SYSCALL(entry);
+}

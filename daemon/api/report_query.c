@@ -54,7 +54,7 @@ int report_query_read(const struct query *query, uint64_t now_unix_ns,
 		profile.ask.length_ns = bounds->keep_ns < DEFAULT_NS ? bounds->keep_ns : DEFAULT_NS;
 	}
 	profile.ask.selection.view = VIEW_wall;
-	profile.ask.selection.locks = LOCKS_SHOWN;
+	profile.ask.selection.locks = LOCKS_KEPT;
 	profile.needs_waits = true;
 	profile.ask.kind = KIND_offcpu;
 	*ret_profile = profile;

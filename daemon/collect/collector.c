@@ -49,8 +49,8 @@ static struct drain_tables tables_of(struct collector *collector)
 static void note_sampled(struct collector *collector, const struct drained *drained)
 {
 	for (size_t i = 0; i < drained->tally_count; i++)
-		/* A process that waits does not grow. */
-		if (drained->tally_keys[i].kind != KIND_offcpu)
+		/* A process that waits does not grow, and requests to disks may be nobody's. */
+		if (drained->tally_keys[i].kind != KIND_offcpu && drained->tally_keys[i].pid)
 			memory_watch_note(collector->memory, drained->tally_keys[i].pid);
 }
 

@@ -30,7 +30,7 @@ int load_kernel_half(struct bpf *bpf, struct source_state *states,
 	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		online_count += online[cpu];
 	err = bpf_open(bpf, online_count, config->sample_hz,
-	               (config->growth.at_any_price ? 2 : 1) + (config->waits ? 4 : 0), ret_why);
+	               (config->growth.at_any_price ? 2 : 1) + (config->waits ? 5 : 0), ret_why);
 	if (err)
 		return err;
 	err = unwind_maps_size(bpf, unwind_bytes);

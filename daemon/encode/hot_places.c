@@ -56,7 +56,13 @@ static size_t add_frames(const struct profile *profile, uint32_t id, size_t coun
                          uint32_t frames[HOT_FRAMES])
 {
 	const struct location *location = &profile->locations[id];
+	const struct mapping *mapping = &profile->mappings[location->mapping];
 
+	/* Locks in memory that no file has are many, and one for all who wait in the same place. */
+	if (mapping->kind == MAPPING_LOCK && !mapping->object && count < HOT_FRAMES) {
+		frames[count++] = location->mapping | is_mapping;
+		return count;
+	}
 	for (uint32_t i = 0; i < location->line_count && count < HOT_FRAMES; i++)
 		frames[count++] = profile->lines[location->first_line + i].function;
 	if (!location->line_count && count < HOT_FRAMES)

@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/table.h"
 #include "object/reach.h"
+#include "proc/bias.h"
 
 /* Hashed and compared as bytes. Equal paths are one string (proc/paths.h). */
 struct place_key {
@@ -141,15 +142,15 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 	return unopened(places, mapped, offset, kind);
 }
 
-/* A file's variables follow its code, at the distance that they have in the file. */
+/* A file's variables follow its code, with the same bias. */
 static bool in_file(const struct proc_mapping *code, const struct object *object, uint64_t address,
                     uint64_t *ret_own_address)
 {
-	uint64_t own_start;
+	uint64_t bias;
 
-	if (!object_address(object, code->offset, &own_start))
+	if (!bias_of_mapping(object, code, &bias))
 		return false;
-	*ret_own_address = own_start + (address - code->start);
+	*ret_own_address = address - bias;
 	return object_holds(object, *ret_own_address);
 }
 

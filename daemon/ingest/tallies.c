@@ -19,14 +19,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOT_SEEN   "[unknown: not sampled]"
-#define WRITE_BACK "[write-back]"
+#define NOT_SEEN "[unknown: not sampled]"
 
 /* The tallies of one kind while they are turned into samples. */
 struct tallying {
 	struct half *half;
 	struct frames frames;
 	uint64_t words[MAX_STACK_FRAMES];
+	uint64_t device; /* the latest, with its name */
+	char disk[DISK_NAME_BYTES];
 };
 
 /* A kernel caller's pc is its return address, which may be the next function's first byte. */
@@ -136,14 +137,14 @@ static const char *operation_name(const struct tally_key *key)
 	                                                                      : "";
 }
 
-static void set_disk(struct task *task, struct builder *builder, const struct tally_key *key)
+static void set_disk(struct tallying *on, struct task *task, const struct tally_key *key)
 {
-	char name[DISK_NAME_BYTES];
-
 	if (key->kind != KIND_block)
 		return;
-	task->direction = builder_text(builder, operation_name(key));
-	task->device = builder_text(builder, disk_name(key->device, name));
+	if (!on->disk[0] || on->device != key->device)
+		disk_name(on->device = key->device, on->disk);
+	task->direction = builder_text(on->frames.builder, operation_name(key));
+	task->device = builder_text(on->frames.builder, on->disk);
 }
 
 static uint32_t add_task(struct tallying *on, const struct tally_key *key, const char *state,
@@ -160,7 +161,7 @@ static uint32_t add_task(struct tallying *on, const struct tally_key *key, const
 		.account = account_of(tally->user),
 	};
 
-	set_disk(&task, builder, key);
+	set_disk(on, &task, key);
 	task_identify(&task, builder, on->half->tables, image, on->frames.ran, tally->last_ns);
 	task_name_thread(&task, builder, on->half->tables,
 	                 &(struct seen_task){key->image, tally->last_ns, key->thread});
@@ -170,32 +171,16 @@ static uint32_t add_task(struct tallying *on, const struct tally_key *key, const
 	return builder_task(builder, &task);
 }
 
-/* A worker of the kernel writes what any process has written to files before. */
-static void add_write_back(struct tallying *on, const struct tally_key *key,
-                           const uint64_t values[PROFILE_VALUES])
-{
-	struct builder *builder = on->frames.builder;
-	struct task task = {.comm = builder_text(builder, WRITE_BACK)};
-
-	set_disk(&task, builder, key);
-	builder_sample(builder, add_kernel(on, key->kernel_stack, add_pseudo(on, 0, WRITE_BACK)),
-	               builder_task(builder, &task), values);
-}
-
 static void add_tally(struct tallying *on, const struct tally_key *key, const struct tally *tally)
 {
 	const struct image *image = procs_image(on->half->tables->procs, key->pid, tally->last_ns);
 	uint64_t values[PROFILE_VALUES] = {tally->count, tally->value};
 	uint32_t path;
 
-	if (key->kind == KIND_block)
-		values[2] = tally->took_ns;
-	if (key->kind == KIND_block && key->detail == BLOCK_WRITE_BACK) {
-		add_write_back(on, key, values);
-		return;
-	}
 	if (!image)
 		on->half->losses->images_missing += tally->count;
+	if (key->kind == KIND_block)
+		values[2] = tally->took_ns;
 	path = add_user(on, 0, key->user_stack, key->pid, image);
 	if (key->kind == KIND_offcpu && key->futex)
 		path = add_lock(on, path, key, image);
@@ -204,6 +189,22 @@ static void add_tally(struct tallying *on, const struct tally_key *key, const st
 		path = add_pseudo(on, 0, "[no stack]");
 	builder_sample(on->frames.builder, path, add_task(on, key, state_name(key), tally, image),
 	               values);
+}
+
+/* Requests to disks that no process has submitted: the kernel half has put a name in brackets in
+ * the place of the thread's. */
+static void add_nobodys(struct tallying *on, const struct tally_key *key, const struct tally *tally)
+{
+	struct builder *builder = on->frames.builder;
+	uint64_t values[PROFILE_VALUES] = {tally->count, tally->value, tally->took_ns};
+	char name[TASK_COMM_BYTES + 1];
+	struct task task = {0};
+
+	snprintf(name, sizeof(name), "%.*s", TASK_COMM_BYTES, key->thread);
+	task.comm = builder_text(builder, name);
+	set_disk(on, &task, key);
+	builder_sample(builder, add_kernel(on, key->kernel_stack, add_pseudo(on, 0, name)),
+	               builder_task(builder, &task), values);
 }
 
 /* The frame at the root of a stack that ended waits names its process: "[woken by NAME]". */
@@ -267,6 +268,8 @@ int tallies_fill(struct half *half, struct source_state *state, struct builder *
 		*ret_samples += drained->tallies[i].count;
 		if (state->kind == KIND_waker)
 			add_waker(&on, &drained->tally_keys[i], &drained->tallies[i]);
+		else if (state->kind == KIND_block && !drained->tally_keys[i].pid)
+			add_nobodys(&on, &drained->tally_keys[i], &drained->tallies[i]);
 		else
 			add_tally(&on, &drained->tally_keys[i], &drained->tallies[i]);
 	}

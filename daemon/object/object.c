@@ -183,13 +183,24 @@ bool object_address(const struct object *object, uint64_t file_offset, uint64_t 
 	return false;
 }
 
-bool object_holds(const struct object *object, uint64_t address)
+static bool in_segment(const struct object *object, uint64_t address, bool only_code)
 {
 	size_t count;
 	const struct segment *segments = elf_segments(object->elf, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (address - segments[i].address < segments[i].memory_bytes)
+		if (address - segments[i].address < segments[i].memory_bytes &&
+		    (segments[i].executable || !only_code))
 			return true;
 	return false;
+}
+
+bool object_is_code(const struct object *object, uint64_t address)
+{
+	return in_segment(object, address, true);
+}
+
+bool object_holds(const struct object *object, uint64_t address)
+{
+	return in_segment(object, address, false);
 }

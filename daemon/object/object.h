@@ -61,5 +61,7 @@ void object_abandon(struct object *object); /* like object_free(), but leaves th
 
 /* The file's own virtual address of the byte at a file offset. False: no segment holds the byte. */
 bool object_address(const struct object *object, uint64_t file_offset, uint64_t *ret_address);
+/* Whether an own address is in an executable segment. */
+bool object_is_code(const struct object *object, uint64_t address);
 /* Whether an own address is in one of its segments, also behind what the file has of it. */
 bool object_holds(const struct object *object, uint64_t address);

@@ -110,7 +110,7 @@ static const struct rule {
 	{NATIVE, "___pthread_rwlock_*", "", IN_LOCK},
 	{NATIVE, "accept", "", IN_ACCEPT},
 	{NATIVE, "accept4", "", IN_ACCEPT},
-	/* Rust; without the '<' before the type of a method */
+	/* Rust. Of a method, "<std::..." is compared without its first character. */
 	{NATIVE, "std::thread::park*", "", IN_CONDITION},
 	{NATIVE, "std::thread::Thread::park*", "", IN_CONDITION},
 	{NATIVE, "std::thread::thread::Thread>::park*", "", IN_CONDITION},

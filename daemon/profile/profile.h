@@ -75,23 +75,23 @@ struct node {
 
 /* The string labels of a sample. They have these names in every format. "" if a label does not
  * apply or is not known. `grid` and `block` are kept if a selection asks for that. */
-#define TASK_LABELS(LABEL)                                                     \
-	LABEL(comm)            /* the process's name */                        \
-	LABEL(thread)          /* the thread's name */                         \
-	LABEL(unit)            /* of systemd */                                \
-	LABEL(container)       /* its id */                                    \
-	LABEL(pod)             /* its uid */                                   \
-	LABEL(runtime)         /* "python" */                                  \
-	LABEL(runtime_version) /* "3.11" */                                    \
-	LABEL(gil)             /* "held", "released", "waiting" or "none" */   \
-	LABEL(memory)          /* the kind of memory */                        \
-	LABEL(state)           /* why a thread waits: "sleep" ... */           \
-	LABEL(wait)            /* in which system calls: "futex" ... */        \
-	LABEL(device)          /* of a GPU: "0", "cuda:0", "cpu", "unknown" */ \
-	LABEL(kernel)          /* its function's name, or "<kernel 0x...>" */  \
-	LABEL(direction)       /* of a copy: "HtoD" ... */                     \
-	LABEL(call)            /* the GPU function that was called */          \
-	LABEL(grid)            /* "128x1x1" */                                 \
+#define TASK_LABELS(LABEL)                                                      \
+	LABEL(comm)            /* the process's name */                         \
+	LABEL(thread)          /* the thread's name */                          \
+	LABEL(unit)            /* of systemd */                                 \
+	LABEL(container)       /* its id */                                     \
+	LABEL(pod)             /* its uid */                                    \
+	LABEL(runtime)         /* "python" */                                   \
+	LABEL(runtime_version) /* "3.11" */                                     \
+	LABEL(gil)             /* "held", "released", "waiting" or "none" */    \
+	LABEL(memory)          /* the kind of memory */                         \
+	LABEL(state)           /* why a thread waits: "sleep" ... */            \
+	LABEL(wait)            /* in which system calls: "futex" ... */         \
+	LABEL(device)          /* a GPU: "0", "cuda:0"; or a disk: "nvme0n1" */ \
+	LABEL(kernel)          /* its function's name, or "<kernel 0x...>" */   \
+	LABEL(direction)       /* of a copy: "HtoD" ...; of disk I/O: "read" */ \
+	LABEL(call)            /* the GPU function that was called */           \
+	LABEL(grid)            /* "128x1x1" */                                  \
 	LABEL(block)
 
 /* The process and the thread that ran. */

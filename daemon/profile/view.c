@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "profile/view.h"
 
+#include "profile/builder.h"
+
 #include <string.h>
 
 #define VIEW(name, title, summary, counted) [VIEW_##name] = {#name, title, summary, counted},

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "profile/builder.h"
+struct builder;
 
 /* VIEW(name, title, summary, counted): `name` is also that of their nanoseconds. */
 #define VIEWS(VIEW)                                                             \

@@ -17,6 +17,7 @@ struct naming {
 	struct builder *builder;
 	const struct wanted *wanted;
 	size_t count;
+	const struct object *object;
 	const char *path; /* the file's */
 	bool are_locks;   /* what is wanted is the names of variables */
 	struct known_file *file;
@@ -77,13 +78,8 @@ static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 	struct builder *answers = naming->file->answers;
 	uint32_t function = native_frame(answers, naming->path, frame);
 
-	/* A variable has no lines; an answer then says how far behind its beginning the address is.
-	 */
-	if (naming->are_locks)
-		builder_line(answers, naming->unanswered[index], function,
-		             (uint32_t)(naming->addresses[index] - frame->function_address));
-	else
-		builder_line(answers, naming->unanswered[index], function, frame->line);
+	builder_line(answers, naming->unanswered[index], function,
+	             native_line(naming->object, naming->addresses[index], frame));
 	if (builder_memory(answers) > naming->names->max_answer_bytes || is_late(naming->names))
 		return -E2BIG;
 	return builder_error(answers);
@@ -231,7 +227,7 @@ static int ask(struct naming *naming, struct object *object)
 	                [FILE_SUPPLEMENT] = debug->supplement},
 		.addresses = naming->addresses,
 		.count = naming->unanswered_count,
-		.lines = true,
+		.lines = !naming->are_locks,
 	};
 	uint64_t patience = patience_ns(naming->names, object);
 	int err = -ETIME;
@@ -369,6 +365,7 @@ static int add_of(struct file_names *names, struct builder *builder, uint32_t id
 		.builder = builder,
 		.wanted = wanted,
 		.count = count,
+		.object = object,
 		.path = path,
 		.are_locks = mapping.kind == MAPPING_LOCK,
 	};

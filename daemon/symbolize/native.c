@@ -66,6 +66,14 @@ uint32_t native_place(struct builder *builder, const char *path, uint64_t addres
 	return native_label(builder, name);
 }
 
+uint32_t native_line(const struct object *object, uint64_t address,
+                     const struct source_frame *frame)
+{
+	if (object_is_code(object, address) || address < frame->function_address)
+		return frame->line;
+	return (uint32_t)(address - frame->function_address);
+}
+
 uint32_t native_lock(struct builder *builder, const char *path, const char *name, uint64_t offset)
 {
 	struct text base = path ? base_name(path) : text_of("", 0);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "names/source_frame.h"
+#include "object/object.h"
 #include "profile/builder.h"
 
 /* The function of a frame in the file with this path: `libfoo.so!sub_1a2b` when only the function's
@@ -16,6 +17,10 @@ uint32_t native_frame(struct builder *builder, const char *path, const struct so
 uint32_t native_label(struct builder *builder, const char *name);
 /* `[libfoo.so+0x1a2b]`, for an address that no symbol covers. */
 uint32_t native_place(struct builder *builder, const char *path, uint64_t address);
+/* The line number that an answer keeps for a frame at an own address of the file. A variable has
+ * none; there it is how far behind the variable's beginning the address is. */
+uint32_t native_line(const struct object *object, uint64_t address,
+                     const struct source_frame *frame);
 /* `[lock NAME+0x10]`, for memory `offset` bytes behind the beginning of a variable; `[lock
  * libfoo.so+0x1a2b]` where `name` is NULL, and for an address of a process `[lock 0x7ffe1a2b]`,
  * where `path` is NULL as well. */

@@ -145,7 +145,8 @@ static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 	struct entry *entry = ctx;
 	uint32_t function = native_frame(entry->answers, entry->path, frame);
 
-	builder_line(entry->answers, entry->locations[index], function, frame->line);
+	builder_line(entry->answers, entry->locations[index], function,
+	             native_line(entry->question.object, entry->addresses[index], frame));
 	if (builder_memory(entry->answers) > entry->max_answer_bytes ||
 	    clock_mono_ns() >= entry->until_ns)
 		return -E2BIG;

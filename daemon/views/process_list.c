@@ -95,28 +95,30 @@ static int compare_cpu(const void *a, const void *b)
 	return compare_pid(a, b);
 }
 
-static void add_gil(struct process_row *row, const char *gil, bool is_waits, uint64_t ns)
+static void gil_times_add(struct gil_times *times, const char *gil, uint64_t ns)
 {
 	if (!strcmp(gil, "held"))
-		row->gil.held_ns += ns;
+		times->held_ns += ns;
 	else if (!strcmp(gil, "waiting"))
-		row->gil.wanted_ns += ns;
-	else if (!strcmp(gil, "released") && !is_waits)
-		row->gil.runs_ns += ns;
+		times->wanted_ns += ns;
+	else if (!strcmp(gil, "released"))
+		times->without_ns += ns;
 }
 
+/* Adds the samples of a slice of CPU time, or of waits. */
 static void add_slice(struct process_list *list, const struct profile *slice, bool is_waits)
 {
 	for (uint32_t i = 1; i < slice->sample_count; i++) {
 		const struct sample *sample = &slice->samples[i];
 		const struct task *task = &slice->tasks[sample->task];
+		const char *gil = profile_string(slice, task->gil);
 		struct process_row key = {.pid = task->pid};
 		struct process_row *row =
 			bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_pid);
 
 		if (!row)
 			continue; /* the process has exited */
-		add_gil(row, profile_string(slice, task->gil), is_waits, sample->values[1]);
+		gil_times_add(is_waits ? &row->waits : &row->runs, gil, sample->values[1]);
 		if (is_waits)
 			continue;
 		row->samples += sample->values[0];
@@ -124,17 +126,15 @@ static void add_slice(struct process_list *list, const struct profile *slice, bo
 	}
 }
 
-/* Returns the time that the samples of CPU time cover; waits are of the same. */
-static uint64_t add_samples(struct process_list *list)
+/* Returns the time that the samples cover. */
+static uint64_t add_samples(struct process_list *list, const struct slices *slices, bool is_waits)
 {
 	uint64_t covered_ns = 0;
 
-	for (size_t i = 0; list->count && i < list->slices.count; i++) {
-		add_slice(list, list->slices.profiles[i], false);
-		covered_ns += list->slices.profiles[i]->duration_ns;
+	for (size_t i = 0; list->count && i < slices->count; i++) {
+		add_slice(list, slices->profiles[i], is_waits);
+		covered_ns += slices->profiles[i]->duration_ns;
 	}
-	for (size_t i = 0; list->count && i < list->waits.count; i++)
-		add_slice(list, list->waits.profiles[i], true);
 	return covered_ns;
 }
 
@@ -177,19 +177,33 @@ static double rounded(double number)
 	return (double)(uint64_t)(number * 100 + 0.5) / 100;
 }
 
-/* How many threads on average; null for a process that has no GIL, or did not use it. */
-static json_t *gil_json(const struct process_list *list, const struct process_row *row,
-                        uint64_t covered_ns)
-{
-	double ns = (double)covered_ns;
+/* What belongs to all rows. */
+struct writing {
+	const struct process_list *list;
+	struct cmdline_reader cmdlines;
+	uint64_t covered_ns, waits_ns; /* of the samples of CPU time, and of waits */
+	uint64_t wall_ms;
+};
 
-	if (!covered_ns || !(row->gil.held_ns + row->gil.wanted_ns))
+static double threads(uint64_t ns, uint64_t covered_ns)
+{
+	return covered_ns ? (double)ns / (double)covered_ns : 0;
+}
+
+/* How many threads on average; null for a process that has no GIL, or did not use it. The history
+ * of waits may go back less far. */
+static json_t *gil_json(const struct writing *writing, const struct process_row *row)
+{
+	uint64_t runs_ns = writing->covered_ns, waits_ns = writing->waits_ns;
+	double held = threads(row->runs.held_ns, runs_ns) + threads(row->waits.held_ns, waits_ns);
+	double wanted =
+		threads(row->runs.wanted_ns, runs_ns) + threads(row->waits.wanted_ns, waits_ns);
+
+	if (held + wanted <= 0)
 		return json_null();
-	return json_pack("{s:f, s:o, s:f}", "held", rounded((double)row->gil.held_ns / ns),
-	                 "wanted",
-	                 list->waits.count ? json_real(rounded((double)row->gil.wanted_ns / ns))
-	                                   : json_null(),
-	                 "runs_without", rounded((double)row->gil.runs_ns / ns));
+	return json_pack("{s:f, s:o, s:f}", "held", rounded(held), "wanted",
+	                 waits_ns ? json_real(rounded(wanted)) : json_null(), "runs_without",
+	                 rounded(threads(row->runs.without_ns, runs_ns)));
 }
 
 /* Figures that are not known yet are null. */
@@ -203,13 +217,6 @@ static int add_memory(json_t *object, const struct process_row *row, uint64_t wa
 	       json_object_set_new(object, "leak", leak);
 }
 
-/* What belongs to all rows. */
-struct writing {
-	const struct process_list *list;
-	struct cmdline_reader cmdlines;
-	uint64_t covered_ns, wall_ms;
-};
-
 static json_t *row_json(struct writing *writing, const struct process_row *row)
 {
 	const struct process_list *list = writing->list;
@@ -218,7 +225,7 @@ static json_t *row_json(struct writing *writing, const struct process_row *row)
 	json_t *object =
 		json_pack("{s:I, s:o, s:f, s:I, s:o}", "pid", (json_int_t)row->pid, "comm",
 	                  string_json(row->comm), "cpu_percent", rounded(percent), "samples",
-	                  (json_int_t)row->samples, "gil", gil_json(list, row, covered_ns));
+	                  (json_int_t)row->samples, "gil", gil_json(writing, row));
 	int failed = !object;
 
 	if (!failed)
@@ -248,7 +255,8 @@ int process_list_write(struct process_list *list, struct buf *out)
 	struct writing writing = {
 		.list = list,
 		.cmdlines.aside = list->cmdlines,
-		.covered_ns = add_samples(list),
+		.covered_ns = add_samples(list, &list->slices, false),
+		.waits_ns = add_samples(list, &list->waits, true),
 		.wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC,
 	};
 	int err = 0;

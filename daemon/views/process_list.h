@@ -13,16 +13,18 @@
 #include "proc/proc.h"
 #include "profile/recorder.h"
 
+/* Time of Python's threads with the GIL, wanting it, and without it. */
+struct gil_times {
+	uint64_t held_ns, wanted_ns, without_ns;
+};
+
 struct process_row {
 	uint32_t pid;
 	char comm[COMM_BYTES];
 	struct identity *identity; /* a reference; NULL: not known yet, to be read */
 	uint64_t samples, cpu_ns;
-	/* Time of its threads by what they had to do with the GIL; runs_ns: without it. */
-	struct {
-		uint64_t held_ns, wanted_ns, runs_ns;
-	} gil;
-	bool watched; /* its memory is watched, and the members below are known */
+	struct gil_times runs, waits; /* of its threads */
+	bool watched;                 /* its memory is watched, and the members below are known */
 	uint64_t rss_bytes, swap_bytes;
 	struct growth growth;
 };
@@ -31,7 +33,7 @@ struct process_list {
 	struct process_row *rows; /* by ascending pid, until the list is written */
 	size_t count, capacity;
 	struct slices slices;   /* with the samples of CPU time */
-	struct slices waits;    /* of the same time; none where they are not recorded */
+	struct slices waits;    /* none where they are not recorded */
 	struct aside *cmdlines; /* reads command lines; NULL: they are left out */
 	bool text;              /* a table instead of JSON */
 };

@@ -20,20 +20,24 @@ static void block_configure(struct bpf *bpf, const struct source_config *config,
 	state->period = 1;
 }
 
+/* Attaches a program that is not attached yet. */
+static bool attach(struct bpf_link **link, struct bpf_program *program)
+{
+	if (!*link)
+		*link = bpf_program__attach(program);
+	return *link;
+}
+
 /* The source offcpu has the part loaded. Requests are noted only while their completion is seen. */
 static int block_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
 	const struct profd_bpf *part = source_waits_part(bpf, state);
-	struct bpf_link **completed = state->links[1];
 
 	(void)online;
 	if (!part)
 		return 0;
-	if (!completed[0])
-		completed[0] = bpf_program__attach(part->progs.block_completed);
-	if (completed[0] && !completed[1])
-		completed[1] = bpf_program__attach(part->progs.block_request_completed);
-	if (completed[0] && completed[1])
+	if (attach(&state->links[0][1], part->progs.block_completed) &&
+	    attach(&state->links[0][2], part->progs.block_request_completed))
 		return source_attach_one(part->progs.block_queued, "block_bio_queue", state);
 	snprintf(state->why, sizeof(state->why), "cannot see disk requests complete: %s",
 	         strerror(errno));
@@ -43,9 +47,9 @@ static int block_attach(struct bpf *bpf, const bool *online, struct source_state
 static void block_detach(struct source_state *state)
 {
 	source_detach_one(state);
-	for (size_t i = 0; i < 2; i++) {
-		bpf_link__destroy(state->links[1][i]);
-		state->links[1][i] = NULL;
+	for (size_t i = 1; i <= 2; i++) {
+		bpf_link__destroy(state->links[0][i]);
+		state->links[0][i] = NULL;
 	}
 }
 

@@ -51,7 +51,7 @@ os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
 ROUND, AT_ONCE, REST = 6, 3, 3
 # Short and small, so that the history and the symbol memory are full before the measurement starts.
 SETTINGS = ("--waits", "yes", "--history", "30s", "--history-memory", "16MiB", "--symbol-memory", "16MiB")
-LOSSES = ("tallies_lost", "stacks_lost", "rss_lost", "mmap_lost", "sideband_lost")
+LOSSES = ("tallies_lost", "stacks_lost", "rss_lost", "mmap_lost", "waits_lost", "wakings_lost", "ios_lost", "sideband_lost")
 GROWTH, FD_GROWTH = 1.05, 16
 
 

@@ -31,7 +31,8 @@ FOLDER, PORT = object(), object()
 TARGETS = (
     "/profile?seconds=1", "/profile?last=10s", "/profile?last=10s&type=mmap", "/profile?last=10s&type=rss",
     "/profile?last=30s&format=folded", "/profile?seconds=1&format=text&sort=cum", "/profile?last=5s&idle=1&kernel=0",
-    "/metrics", "/status", "/processes", "/timeline?last=30s", "/oom",
+    "/profile?last=10s&type=wall&waiting_for_work=0", "/profile?last=10s&type=lock", "/profile?last=10s&type=waker",
+    "/profile?last=10s&type=block&format=text", "/report?last=10s", "/metrics", "/status", "/processes", "/timeline?last=30s", "/oom",
 )
 
 

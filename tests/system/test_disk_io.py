@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Disk I/O: bytes, requests and their time, by the stack that asked for them."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -28,40 +29,54 @@ class DiskIO(unittest.TestCase):
                 begun = time.time()
                 workload.process.stdin.write("\n")
                 workload.process.stdin.flush()
-                told, cls.took = workload.output(), time.time() - begun
+                cls.reads_took, ended = float(workload.output()), time.time()
             time.sleep(1.1)
-            span = f"from={begun - 1:.3f}&to={begun + cls.took + 1:.3f}"
+            span = f"from={begun - 1:.3f}&to={ended + 1:.3f}"
             cls.everybody = server.profile(f"type=block&{span}")
             cls.own = server.profile(f"type=block&{span}&pid={workload.pid}")
             cls.metrics = server.metrics()
-        assert told == "done\n", told
         if os.environ.get("FIGURES"):
             for name in BYTES:
-                print(name, [cls.own.total(i, lambda s, n=name: n in s.names) for i in range(3)], file=sys.stderr)
+                print(name, [cls.own.total(i, lambda s, n=name: n in s.names) for i in range(3)], cls.reads_took, file=sys.stderr)
 
     def test_bytes_are_those_of_the_function(self):
         self.assertEqual([value[0] for value in self.own.types], ["requests", "transferred", "latency"])
         for name, expected in BYTES.items():
-            found = self.own.total(1, lambda s, n=name: n in s.names and s.labels["direction"] != "flush")
-            # Beyond a thousand requests a second of root's, on a CPU, some are drawn by lot.
-            self.assertAlmostEqual(found / expected, 1, delta=0.05, msg=name)
+            found = self.own.total(1, lambda s, n=name: n in s.names)
+            # Where root has more than a thousand requests a second on a CPU, some are drawn by lot. A sync of another program
+            # may have taken a part of what syncs() wrote to the disk before.
+            self.assertLess(found / expected, 1.2, name)
+            self.assertGreater(found / expected, 0.8 if name != "syncs" else 0.1, name)
             operations = {s.labels["direction"] for s in self.own.samples if name in s.names and s.values[1]}
             self.assertEqual(operations, {OPERATIONS[name]}, name)
         reads = self.own.total(0, lambda s: "direct_reads" in s.names)
-        self.assertAlmostEqual(reads, MIB / 4096, delta=0.05 * MIB / 4096)
+        self.assertAlmostEqual(reads, MIB / 4096, delta=0.2 * MIB / 4096)
 
     def test_write_back_blames_nobody(self):
         self.assertLess(self.own.total(1, lambda s: "later" in s.names), MIB)
         written = [s for s in self.everybody.samples if s.labels["comm"] == "[write-back]"]
-        self.assertGreaterEqual(sum(s.values[1] for s in written), 0.95 * 8 * MIB)
+        self.assertGreaterEqual(sum(s.values[1] for s in written), 0.8 * 8 * MIB)
         self.assertEqual({(s.labels.get("pid", 0), s.names[-1], s.labels["direction"]) for s in written}, {(0, "[write-back]", "write")})
         self.assertFalse([s for s in self.everybody.samples if "kworker" in s.labels["comm"] and s.labels["direction"] == "write"])
 
     def test_requests_take_time(self):
-        """Each read waited for the one before."""
+        """Each read waited for the one before, mostly for the disk."""
         reads = self.own.total(2, lambda s: "direct_reads" in s.names) / 1e9
-        self.assertGreater(reads, 0)
-        self.assertLess(reads, self.took)
+        self.assertLess(reads, 1.2 * self.reads_took)
+        self.assertGreater(reads, 0.3 * self.reads_took)
+
+    def test_flushes_transfer_nothing(self):
+        flushes = [s for s in self.everybody.samples if s.labels["direction"] == "flush"]
+        self.assertEqual(sum(s.values[1] for s in flushes), 0)
+        # A disk with a cache that may be lost gets one by fsync(), from the program or from the journal of the file system.
+        caches = []
+        for device in {s.labels["device"] for s in self.own.samples}:
+            path = os.path.realpath(f"/sys/class/block/{device}")
+            for folder in (path, os.path.dirname(path)):
+                with contextlib.suppress(FileNotFoundError), open(f"{folder}/queue/write_cache", encoding="ascii") as file:
+                    caches.append(file.read().strip())
+        if "write back" in caches:
+            self.assertTrue(flushes, caches)
 
     def test_which_disk(self):
         device = os.stat(BUILD).st_dev

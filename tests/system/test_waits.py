@@ -125,13 +125,15 @@ class Waits(unittest.TestCase):
         self.assertAlmostEqual(shares[0], shares[1], delta=0.1)
 
     def test_time_on_a_cpu_and_waits_are_all_time(self):
-        for wall, tids in zip(self.walls, (self.ran, [self.pid])):
+        # A boundary in the past may come a moment after or before that at which the daemon went through all threads; then the
+        # wait at that boundary, of at most 150 ms, counts in one piece.
+        for wall, tids, delta in zip(self.walls, (self.ran, [self.pid]), (0.01, 0.01 + 0.150 / SECONDS)):
             self.assertEqual([value[0] for value in wall.types], ["events", "wall"])
             # In the past, long waits are accounted for now and then: see below.
             for tid in tids:
                 states = {s.labels["state"] for s in wall.samples if s.labels["tid"] == tid}
                 total = wall.total(1, lambda s, t=tid: s.labels["tid"] == t)
-                self.assertAlmostEqual(total / wall.duration_ns, 1, delta=0.01, msg=(tid, states))
+                self.assertAlmostEqual(total / wall.duration_ns, 1, delta=delta, msg=(tid, states))
             of_main = [s for s in wall.samples if s.labels["tid"] == self.pid]
             running = sum(s.values[1] for s in of_main if s.labels["state"] == "running")
             # computes() takes 20 of some 320 ms, and its ticks are sampled.
@@ -216,8 +218,9 @@ class Gil(unittest.TestCase):
         gil = rows[convoy.pid]
         self.assertAlmostEqual(gil["wanted"] / gil["held"], 1, delta=0.2, msg=gil)
         self.assertGreater(gil["runs_without"] / gil["held"], 0.7, gil)
-        self.assertIsNone(rows[1])
-        self.assertRegex(table, rf"(?m)^ *{convoy.pid} +[\d.]+ +{round(100 * gil['held'])} ")
+        self.assertIsNone(rows[server.process.pid])
+        shown = re.search(rf"(?m)^ *{convoy.pid} +[\d.]+ +(\d+) ", table)
+        self.assertAlmostEqual(int(shown.group(1)), 100 * gil["held"], delta=5)
         of_gil = locks.total(1, lambda s: s.names[0] == "[lock GIL]" and s.labels["gil"] == "waiting")
         self.assertGreater(of_gil / locks.total(1), 0.95)
         self.assertAlmostEqual(of_gil / locks.duration_ns, 1, delta=0.25)

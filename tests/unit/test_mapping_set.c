@@ -39,6 +39,15 @@ static void add_to_model(struct model *model, uint64_t first, uint64_t count, ui
 	}
 }
 
+static const struct proc_mapping *last_before(const struct mapping_set *set, uint64_t address)
+{
+	const struct proc_mapping *last = NULL, *mapping;
+
+	for (size_t i = 0; (mapping = mapping_set_at(set, i)) && mapping->end <= address; i++)
+		last = mapping;
+	return last;
+}
+
 static void compare(const struct mapping_set *set, const struct model *model)
 {
 	const struct proc_mapping *before = NULL;
@@ -52,6 +61,8 @@ static void compare(const struct mapping_set *set, const struct model *model)
 			ck_assert_uint_eq(found->offset + page * PAGE - found->start,
 			                  model->offset[page]);
 		wanted += model->object[page] != 0;
+		found = mapping_set_before(set, page * PAGE);
+		ck_assert_ptr_eq(found, last_before(set, page * PAGE));
 	}
 	for (size_t i = 0; i < mapping_set_count(set); i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);

@@ -124,6 +124,27 @@ class Flame(ViewTest):
         self.page.get_by_label("Colour").select_option("binary")
         self.wait_for("!document.querySelector('.legend li')")
 
+    def test_colours_of_states(self):
+        """By themselves where a profile has several; a box has the state of two thirds of its time."""
+        writer = profiles.Writer((("events", "count"), ("wall", "nanoseconds")))
+        for name, wait, seconds in (("runs", "", 10), ("locks", "futex", 30), ("polls", "poll", 60)):
+            labels = {"state": "sleep", "wait": wait} if wait else {"state": "running"}
+            writer.add(["main", name], 1, int(seconds * 1e9), **labels)
+        self.show("view=flame", writer.bytes())
+        self.assertEqual(self.page.locator(".legend li").all_inner_texts(), ["several", "runs", "futex", "poll"])
+        canvas = self.page.locator(".flame-canvas")
+        before = canvas.screenshot()
+        self.page.get_by_label("Colour").select_option("binary")
+        self.wait_for("!document.querySelector('.legend li')")
+        self.assertNotEqual(canvas.screenshot(), before)
+        self.page.get_by_label("Colour").select_option("state")
+        self.wait_for("document.querySelectorAll('.legend li').length === 4")
+        self.assertEqual(canvas.screenshot(), before)
+        writer = profiles.Writer((("events", "count"), ("wall", "nanoseconds")))
+        writer.add(["main", "runs"], 1, 10, state="running").add(["main", "polls"], 1, 90, state="sleep", wait="poll")
+        self.show("view=flame", writer.bytes())
+        self.assertEqual(self.page.locator(".legend li").all_inner_texts(), ["runs", "poll"])
+
     def test_tooltip(self):
         self.show("view=flame")
         box = self.page.locator(".flame-canvas").bounding_box()

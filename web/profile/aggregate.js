@@ -14,6 +14,7 @@
 import { OTHER } from './kinds.js';
 import { Frames, ROOT, locationFrames, taskFrame } from './frames.js';
 import { pruned } from './prune.js';
+import { stateOf } from './states.js';
 import { TreeBuilder } from './tree.js';
 
 const TASKS = ['process', 'thread'];
@@ -96,7 +97,8 @@ class Adding {
 		this.nativeCode = this.shown.native ? ROOT : frames.add({ name: '[native code]', kind: OTHER });
 		/* Consecutive frames of one file or binary become one frame; with `loops`, so does recursion. */
 		this.folding = options.loops || options.by === 'file' || options.by === 'binary';
-		this.builder = new TreeBuilder();
+		this.hasStates = profile.samples.labels.some(({ key }) => key === 'state');
+		this.builder = new TreeBuilder(false, this.hasStates);
 		this.sums = new Sums(frames.count);
 		this.total = 0;
 	}
@@ -145,6 +147,8 @@ class Adding {
 		if (node !== task)
 			sums.self[leaf] += value;
 		builder.add(node, value);
+		if (this.hasStates)
+			builder.addTime(node, stateOf(labelsOf(this.selection.profile, sample)), value);
 		this.total += Math.abs(value);
 	}
 

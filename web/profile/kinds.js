@@ -15,7 +15,7 @@ const BRACKETED = [
 	[/^\[jit/i, JIT],
 	[/^\[(gpu|cuda|rocm|hip)/i, GPU],
 	[/^\[(vdso|vsyscall|uprobes|heap|stack|anon)/, NATIVE],
-	[/^\[(host|unknown|idle|no stack)/, OTHER],
+	[/^\[(host|unknown|idle|lock|no stack)/, OTHER],
 	[/^\[\w+\]$/, KERNEL],
 ];
 
@@ -27,5 +27,5 @@ const BRACKETED = [
 export function kindOf(binary, name) {
 	if (binary[0] === '[')
 		return BRACKETED.find(([pattern]) => pattern.test(binary))?.[1] ?? OTHER;
-	return /^\[(unknown|idle|no stack)/.test(name) ? OTHER : NATIVE;
+	return /^\[(unknown|idle|lock|no stack)/.test(name) ? OTHER : NATIVE;
 }

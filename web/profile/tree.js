@@ -9,21 +9,24 @@
  *   weight                       gives widths: total if all values have the same sign and there is no base,
  *                                else the sum of the magnitudes, so that children are never wider than their
  *                                parent
+ *   state                        what its threads do most of the time (states.js), if the samples say so
  * and count, maxDepth.
  */
 import { Column } from './columns.js';
+import { STATES, nodeStates } from './states.js';
 
 const NOBODY = -1;
 
 /** Builds a tree path by path. */
 export class TreeBuilder {
-	/** @param {boolean} isDiff whether the tree also has values of a base */
-	constructor(isDiff = false) {
+	/** @param {boolean} isDiff whether the tree also has values of a base; hasStates: whether samples have states */
+	constructor(isDiff = false, hasStates = false) {
 		this.parent = new Column(Int32Array);
 		this.frame = new Column(Uint32Array);
 		this.self = new Column(Float64Array);
 		this.baseSelf = isDiff ? new Column(Float64Array) : null;
 		this.magnitude = new Column(Float64Array);
+		this.times = hasStates ? new Column(Float64Array) : null;
 		this.signed = isDiff;
 		this.slots = new Int32Array(1024).fill(NOBODY);
 		this.#append(NOBODY, 0);
@@ -49,6 +52,10 @@ export class TreeBuilder {
 		this.signed ||= value < 0;
 	}
 
+	addTime(node, state, value) {
+		this.times.array[node * STATES.length + state] += Math.abs(value);
+	}
+
 	/** @param {Frames} frames for names, which order children of equal weight, whatever the order in the file */
 	finish(frames) {
 		return new Ordering(this, frames).tree();
@@ -60,6 +67,8 @@ export class TreeBuilder {
 		this.self.push(0);
 		this.baseSelf?.push(0);
 		this.magnitude.push(0);
+		for (let state = 0; this.times && state < STATES.length; state++)
+			this.times.push(0);
 		return this.parent.length - 1;
 	}
 
@@ -154,6 +163,8 @@ class Ordering {
 			maxDepth: 0,
 		};
 		tree.weight = this.weight === this.total ? tree.total : moved(this.weight);
+		if (this.builder.times)
+			tree.state = moved(nodeStates(this.builder.times.view(), this.parent));
 		if (this.baseTotal) {
 			tree.baseSelf = moved(this.builder.baseSelf.view());
 			tree.baseTotal = moved(this.baseTotal);

@@ -20,7 +20,7 @@ class FlameView {
 	constructor(host, context) {
 		this.context = context;
 		this.colour = choice(context, 'colour', 'Colour',
-			[['binary', 'binary'], ['kind', 'kind'], ['value', 'self']]);
+			[['auto', 'automatic'], ['binary', 'binary'], ['kind', 'kind'], ['value', 'self'], ['state', 'state']]);
 		this.invert = toggle(context, 'invert', 'Upwards');
 		this.matched = element('output', { class: 'matched' });
 		this.legend = element('ul', { class: 'legend', 'aria-label': 'Legend' });

@@ -5,10 +5,13 @@
  * numbers are written with their sign.
  */
 import { KINDS, PROCESS, OTHER } from '../profile/kinds.js';
+import { STATES } from '../profile/states.js';
 
 const HUES = 24;
 const SHADES = 3;
 const STEPS = 16; /* of a scale, on each side of its middle */
+/* By number of STATES: hue and saturation. What only waits for work is pale. */
+const STATE_COLOURS = [[220, 8], [130, 58], [0, 78], [285, 60], [32, 72], [185, 62], [212, 66], [60, 40], [220, 24], [220, 14]];
 const KIND_HUES = [32, 212, 285, 150, 75, 0, 0];
 
 function hash(text) {
@@ -52,6 +55,14 @@ const BY_KIND = {
 	index: ({ frames }) => shadedIndex(frames, (frame) => frames.kind[frame]),
 };
 
+const BY_STATE = {
+	fills: (dark) => STATE_COLOURS.flatMap(([hue, saturation]) => shades(hue, saturation, dark)),
+	index({ frames }) {
+		const shade = Uint8Array.from(frames.name, (text) => hash(text) % SHADES);
+		return (tree, node) => (tree.state?.[node] ?? 0) * SHADES + shade[tree.frame[node]];
+	},
+};
+
 /* From pale to strong by the frame's self, relative to the largest self of any frame. */
 const BY_VALUE = {
 	fills: (dark) => Array.from({ length: STEPS + 1 }, (_, i) => {
@@ -83,15 +94,22 @@ const BY_CHANGE = {
 	},
 };
 
-const SCHEMES = { binary: BY_BINARY, kind: BY_KIND, value: BY_VALUE };
+const SCHEMES = { binary: BY_BINARY, kind: BY_KIND, value: BY_VALUE, state: BY_STATE };
+
+/* Without a choice it is by state where there are several. */
+function schemeOf(model, chosen) {
+	if (SCHEMES[chosen])
+		return chosen;
+	return new Set(model.tree.state).size > 1 ? 'state' : 'binary';
+}
 
 /**
  * @param {Model} model
- * @param {string} scheme binary, kind or value; a diff is always coloured by change
+ * @param {string} scheme binary, kind, value or state; a diff is always coloured by change
  * @returns {{fills: string[], text: string, index: (tree, node) => number}}
  */
 export function paletteOf(model, scheme, dark) {
-	const chosen = model.isDiff ? BY_CHANGE : SCHEMES[scheme] ?? BY_BINARY;
+	const chosen = model.isDiff ? BY_CHANGE : SCHEMES[schemeOf(model, scheme)];
 	return {
 		fills: chosen.fills(dark),
 		text: dark ? '#f4f4f6' : '#16181d',
@@ -109,7 +127,13 @@ export function legendOf(model, scheme, dark) {
 			{ label: 'more', fill: fills.at(-1) },
 		];
 	}
-	if (scheme !== 'kind')
+	const chosen = schemeOf(model, scheme);
+	if (chosen === 'state') {
+		const fills = BY_STATE.fills(dark), seen = new Set(model.tree.state);
+		return STATES.map((label, state) => ({ label, fill: fills[state * SHADES + 1], state }))
+			.filter(({ state }) => seen.has(state));
+	}
+	if (chosen !== 'kind')
 		return [];
 	const fills = BY_KIND.fills(dark), seen = new Set(model.frames.kind.slice(1));
 	return KINDS.map((label, kind) => ({ label, fill: fills[kind * SHADES + 1], kind }))
