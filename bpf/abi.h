@@ -65,8 +65,8 @@ struct tally_key {
 	u32 image; /* changes with each exec and reuse of a pid: keeps programs apart */
 	u16 kind;
 	u8 gil;    /* enum python_gil */
-	u8 detail; /* rss: enum resident_kind; offcpu: state and call; block: enum block_operation
-	            */
+	u8 detail; /* rss: enum resident_kind; fault: 1 if major; offcpu: state and call; block:
+	            enum block_operation */
 	char thread[TASK_COMM_BYTES];
 	union {
 		u64 futex;  /* offcpu: the address of the futex that is waited for, or 0 */

@@ -12,6 +12,7 @@
 	KIND(cpu, samples, tallies_lost)                        \
 	KIND(rss, rss_samples, rss_lost)                        \
 	KIND(mmap, mmap_samples, mmap_lost)                     \
+	KIND(fault, fault_samples, fault_samples_lost)          \
 	KIND(offcpu, waits, waits_lost)                         \
 	KIND(waker, wakings, wakings_lost)                      \
 	KIND(block, ios, ios_lost)                              \
@@ -84,6 +85,8 @@
 	COUNTER(mmap_samples, "Samples of growth of address space recorded")                       \
 	COUNTER(mmap_lost,                                                                         \
 	        "Samples of growth of address space lost because the tally map was full")          \
+	COUNTER(fault_samples, "Samples of page faults recorded")                                  \
+	COUNTER(fault_samples_lost, "Samples of page faults lost because the tally map was full")  \
 	COUNTER(waits, "Waits recorded, each as many times as it stands for")                      \
 	COUNTER(waits_lost, "Waits that were to be recorded and were lost for lack of room")       \
 	COUNTER(wakings, "Waits recorded with who ended them, each as many times as it stands "    \

@@ -44,6 +44,7 @@ struct config {
 	uint64_t gpu;
 	uint64_t user_probes, growth; /* enum automatic */
 	uint64_t waits;
+	uint64_t faults;
 	uint64_t max_seconds;
 	uint64_t max_requests, max_client_requests, max_client_connections;
 	uint64_t answer_bytes;

@@ -97,6 +97,7 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 		.memory_bytes = memory_bytes(settings),
 		.growth = {settings->growth != AUTO_NO, settings->growth == AUTO_YES},
 		.waits = settings->waits,
+		.faults = settings->faults,
 		.gpu_off = !settings->gpu,
 		.drained = config->drained,
 		.ctx = config->ctx,

@@ -117,6 +117,10 @@ enum setting_kind {
 	        "The kinds of profile offcpu, why and where threads are not on a CPU; waker, who " \
 	        "ended that; lock, by lock; wall, all their time; and block, requests to disks. "  \
 	        "/report requires it. It costs each switch of the scheduler some 0.1 us.")         \
+	SETTING('F', "faults", "yes|no", SETTING_YES_NO, faults, "no", 0, 1, false, "yes or no",   \
+	        "Record page faults",                                                              \
+	        "The kind of profile fault. A program that only touches new pages takes 9 % "      \
+	        "longer.")                                                                         \
 	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \
 	        MAX_CAPTURE_SECONDS, true, "an integer from 1 to 600",                             \
 	        "Largest seconds= in a request", "")                                               \

@@ -301,7 +301,7 @@ int collector_new(const struct collector_config *config, struct collector **ret_
                   char ret_why[256])
 {
 	const struct source_config source_config = {config->sample_hz, config->growth,
-	                                            config->waits};
+	                                            config->waits, config->faults};
 	struct collector *collector = calloc(1, sizeof(*collector));
 	int err;
 

@@ -83,6 +83,7 @@ struct collector_config {
 	size_t memory_bytes; /* for the timelines of memory, see collect/memory_watch.h */
 	struct growth_wanted growth;
 	bool waits;                 /* record where threads wait */
+	bool faults;                /* record page faults */
 	bool gpu_off;               /* attach nothing that observes GPUs */
 	void (*drained)(void *ctx); /* called after each successful drain; may be NULL */
 	void *ctx;

@@ -30,7 +30,9 @@ int load_kernel_half(struct bpf *bpf, struct source_state *states,
 	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		online_count += online[cpu];
 	err = bpf_open(bpf, online_count, config->sample_hz,
-	               (config->growth.at_any_price ? 2 : 1) + (config->waits ? 5 : 0), ret_why);
+	               (config->growth.at_any_price ? 2 : 1) + (config->waits ? 5 : 0) +
+	                       config->faults,
+	               ret_why);
 	if (err)
 		return err;
 	err = unwind_maps_size(bpf, unwind_bytes);
@@ -58,6 +60,7 @@ static int load_part(struct bpf *bpf, enum bpf_part part)
 	case BPF_PART_SWITCHES:
 	case BPF_PART_RUN_TIMES:
 	case BPF_PART_WAITS:
+	case BPF_PART_FAULTS:
 		return bpf_part_load(bpf, part, NULL);
 	case BPF_PART_GROWTH:
 		return growth_kernel_load(bpf, &(struct growth_wanted){true, false});

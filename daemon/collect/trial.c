@@ -116,7 +116,7 @@ static void try_loaded(struct attempt *attempt)
 static int run(struct attempt *attempt, u32 sample_hz, bool may_load)
 {
 	const struct source_config config = {
-		sample_hz, {.at_all = true, .at_any_price = true}, true};
+		sample_hz, {.at_all = true, .at_any_price = true}, true, true};
 	struct trial *trial = attempt->trial;
 	char why[256] = "";
 	int err = cpulist_online(attempt->online, MAX_CPUS);

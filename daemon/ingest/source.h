@@ -18,7 +18,7 @@
 struct source_config {
 	u32 sample_hz;
 	struct growth_wanted growth;
-	bool waits; /* the setting `waits` */
+	bool waits, faults; /* the settings of these names */
 };
 
 struct bpf_program;

@@ -105,6 +105,14 @@ static const char *memory_name(const struct tally_key *key)
 	return names[key->detail] ?: "";
 }
 
+/* Whether a disk was read for the page; "" for samples of other kinds. */
+static const char *fault_name(const struct tally_key *key)
+{
+	if (key->kind != KIND_fault)
+		return "";
+	return key->detail ? "major" : "minor";
+}
+
 #define WAIT(id, name, about) [WAIT_##id] = (name),
 /* Why a thread waits; "" for samples of other kinds. */
 static const char *state_name(const struct tally_key *key)
@@ -156,6 +164,7 @@ static uint32_t add_task(struct tallying *on, const struct tally_key *key, const
 		.tid = key->tid,
 		.gil = builder_text(builder, gil_name(key->gil)),
 		.memory = builder_text(builder, memory_name(key)),
+		.fault = builder_text(builder, fault_name(key)),
 		.state = builder_text(builder, state),
 		.wait = builder_text(builder, wait_name(key)),
 		.account = account_of(tally->user),

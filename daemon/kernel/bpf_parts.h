@@ -18,6 +18,7 @@
 	PART(WAITS, "waits")                                    \
 	PART(GROWTH, "growth of memory")                        \
 	PART(GROWTH_CLOSELY, "growth of memory (growth = yes)") \
+	PART(FAULTS, "page faults")                             \
 	PART(HEAP, "heap profiles")                             \
 	PART(HEAP_TOLD, "standing heaps")                       \
 	PART(GPU, "GPUs")                                       \

@@ -25,7 +25,7 @@
 
 _Static_assert(sizeof(struct mapping) == 40, "a key holds no padding");
 _Static_assert(offsetof(struct location, first_line) == 12, "a key holds no padding");
-_Static_assert(sizeof(struct task) == 96, "a key holds no padding");
+_Static_assert(sizeof(struct task) == 104, "a key holds no padding");
 
 struct builder {
 	int error;

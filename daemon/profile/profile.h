@@ -85,6 +85,7 @@ struct node {
 	LABEL(runtime_version) /* "3.11" */                                     \
 	LABEL(gil)             /* "held", "released", "waiting" or "none" */    \
 	LABEL(memory)          /* the kind of memory */                         \
+	LABEL(fault)           /* "minor" or "major" */                         \
 	LABEL(state)           /* why a thread waits: "sleep" ... */            \
 	LABEL(wait)            /* in which system calls: "futex" ... */         \
 	LABEL(device)          /* a GPU: "0", "cuda:0"; or a disk: "nvme0n1" */ \
@@ -105,6 +106,7 @@ struct task {
 	/* The account that it counts for in the history (base/accounts.h). 0: root's, or not
 	 * needed. */
 	uint32_t account;
+	uint32_t unused; /* 0: tasks are compared as bytes */
 	/* When the program began, by CLOCK_BOOTTIME, if it runs a runtime. Shows whether a process
 	 * with this pid is still the one that was sampled. 0: not known. */
 	uint64_t began_boot_ns;

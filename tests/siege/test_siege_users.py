@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The attacks of tests/system/test_hostile_users.py that take whole CPUs."""
+"""The attacks of test_hostile_users.py that take whole CPUs."""
 
 import os
 import unittest

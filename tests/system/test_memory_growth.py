@@ -170,7 +170,7 @@ class Kinds(unittest.TestCase):
         for source, after in zip(status["sources"], later):
             kind = source["name"]
             # The kinds about GPUs are off, with the reason, while no process has CUDA's driver; one is off by default.
-            self.assertTrue(source["on"] or kind.startswith("gpu_") or kind in ("offcpu", "waker", "block"), source)
+            self.assertTrue(source["on"] or kind.startswith("gpu_") or kind in ("fault", "offcpu", "waker", "block"), source)
             self.assertEqual(source["why"] == "", source["on"], source)
             self.assertGreater(status["recorder"][kind]["bytes_max"], 0)
             # The last process with the driver may have ended between the two requests.

@@ -247,7 +247,7 @@ static const struct {
 	{"dims=1", "type=cpu has no grids"},
 	{"type=gpu_launch&dims=yes", "dims=yes"},
 	{"type=gpu", "gpu_memory, gpu_tensor"},
-	{"type=heap", "one of cpu, rss, mmap, offcpu, waker, block, gpu_memory"},
+	{"type=heap", "one of cpu, rss, mmap, fault, offcpu, waker, block, gpu_memory"},
 	{"second=5", "\"second\"; accepted here: seconds, last, from"},
 	{"format=%0a%1b[31m", "format=??[31m"},
 	{"x%ff=1", "\"x?\""},
