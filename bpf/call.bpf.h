@@ -12,10 +12,10 @@
 
 #if defined(__TARGET_ARCH_x86)
 enum { REGISTER_ARGUMENTS = 6 };
-#define REGS_RESULT(regs) ((regs)->ax)
-#define ARGUMENTS(regs)                                                                \
+#define REGS_RESULT(from) ((from)->ax)
+#define ARGUMENTS(from)                                                                \
 	{                                                                              \
-		(regs)->di, (regs)->si, (regs)->dx, (regs)->cx, (regs)->r8, (regs)->r9 \
+		(from)->di, (from)->si, (from)->dx, (from)->cx, (from)->r8, (from)->r9 \
 	}
 
 /* `pushed`: bytes by which the stack pointer is below its value at the function's first byte. */
@@ -40,11 +40,11 @@ static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32
 }
 #else
 enum { REGISTER_ARGUMENTS = 8 };
-#define REGS_RESULT(regs) ((regs)->regs[0])
-#define ARGUMENTS(regs)                                                                    \
+#define REGS_RESULT(from) ((from)->regs[0])
+#define ARGUMENTS(from)                                                                    \
 	{                                                                                  \
-		(regs)->regs[0], (regs)->regs[1], (regs)->regs[2], (regs)->regs[3],        \
-			(regs)->regs[4], (regs)->regs[5], (regs)->regs[6], (regs)->regs[7] \
+		(from)->regs[0], (from)->regs[1], (from)->regs[2], (from)->regs[3],        \
+			(from)->regs[4], (from)->regs[5], (from)->regs[6], (from)->regs[7] \
 	}
 
 static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)

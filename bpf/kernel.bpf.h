@@ -57,41 +57,42 @@ enum {
 	PF_KTHREAD = 0x00200000,
 };
 
-/* Both layouts are ABI (the saved registers of signal frames and ptrace), so no relocation. */
+/* Both layouts are ABI (the saved registers of signal frames and ptrace), so no relocation. No
+ * macro has an argument `regs`, which is a member of arm64's. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
 	u64 orig_ax, ip, cs, flags, sp, ss;
 };
-#define REGS_PC(regs)     ((regs)->ip)
-#define REGS_SP(regs)     ((regs)->sp)
-#define REGS_MODE(regs)   ((regs)->cs)
-#define REGS_USER(regs)   (((regs)->cs & 3) == 3)
-#define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
+#define REGS_PC(from)     ((from)->ip)
+#define REGS_SP(from)     ((from)->sp)
+#define REGS_MODE(from)   ((from)->cs)
+#define REGS_USER(from)   (((from)->cs & 3) == 3)
+#define REGS_COMPAT(from) (((from)->cs & 0xffff) == 0x23)
 /* The kernel was entered by a system call, so pc is behind the instruction. */
-#define REGS_SYSCALL(regs) ((s64)(regs)->orig_ax != -1)
+#define REGS_SYSCALL(from) ((s64)(from)->orig_ax != -1)
 /* arch/x86/entry/syscalls/syscall_64.tbl */
-#define REGS_SYSCALL_NUMBER(regs) ((regs)->orig_ax)
-#define REGS_ARGUMENT_1(regs)     ((regs)->di)
-#define REGS_ARGUMENT_2(regs)     ((regs)->si)
-#define REGS_ARGUMENT_3(regs)     ((regs)->dx)
+#define REGS_SYSCALL_NUMBER(from) ((from)->orig_ax)
+#define REGS_ARGUMENT_1(from)     ((from)->di)
+#define REGS_ARGUMENT_2(from)     ((from)->si)
+#define REGS_ARGUMENT_3(from)     ((from)->dx)
 enum { SYSCALL_MMAP = 9, SYSCALL_MREMAP = 25, SYSCALL_FUTEX = 202 };
 
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	u64 regs[31], sp, pc, pstate;
 };
-#define REGS_PC(regs)             ((regs)->pc)
-#define REGS_SP(regs)             ((regs)->sp)
-#define REGS_MODE(regs)           ((regs)->pstate)
-#define REGS_USER(regs)           (((regs)->pstate & 0xf) == 0)
-#define REGS_COMPAT(regs)         (((regs)->pstate & 0x10) != 0)
-#define REGS_SYSCALL(regs)        0 /* unknown; the row is the same on both sides of an svc */
+#define REGS_PC(from)             ((from)->pc)
+#define REGS_SP(from)             ((from)->sp)
+#define REGS_MODE(from)           ((from)->pstate)
+#define REGS_USER(from)           (((from)->pstate & 0xf) == 0)
+#define REGS_COMPAT(from)         (((from)->pstate & 0x10) != 0)
+#define REGS_SYSCALL(from)        0 /* unknown; the row is the same on both sides of an svc */
 /* include/uapi/asm-generic/unistd.h */
-#define REGS_SYSCALL_NUMBER(regs) ((regs)->regs[8])
-#define REGS_ARGUMENT_1(regs)     ((regs)->regs[0])
-#define REGS_ARGUMENT_2(regs)     ((regs)->regs[1])
-#define REGS_ARGUMENT_3(regs)     ((regs)->regs[2])
+#define REGS_SYSCALL_NUMBER(from) ((from)->regs[8])
+#define REGS_ARGUMENT_1(from)     ((from)->regs[0])
+#define REGS_ARGUMENT_2(from)     ((from)->regs[1])
+#define REGS_ARGUMENT_3(from)     ((from)->regs[2])
 enum { SYSCALL_MMAP = 222, SYSCALL_MREMAP = 216, SYSCALL_FUTEX = 98 };
 #else
 #error "profd walks stacks on x86-64 and arm64"

@@ -218,31 +218,38 @@ static __always_inline int role_ends(struct gpu_thread *thread, union gpu_site_c
 	return 0;
 }
 
+/* The end of a call that may have an event to send. A function, so that the event does not take up
+ * the stack beside what wait_ends() has there. */
+static __always_inline void event_ends(struct gpu_thread *thread, union gpu_site_cookie site,
+                                       const struct gpu_place *place, int is_chunk)
+{
+	u64 result = REGS_RESULT(place->regs);
+	struct gpu_event event;
+
+	if (is_chunk ? chunk_ends(thread, result, &event)
+	             : role_ends(thread, site, place->frame, (u32)result, &event))
+		tell(thread, &event, place);
+}
+
 /* Behind the return of a call that was followed. */
 static __always_inline void call_ends(const volatile struct pt_regs *regs)
 {
 	struct gpu_thread *thread = thread_get(0);
-	struct gpu_place place = {.regs = regs, .frame = frame_at_end(regs, 0)};
-	u32 result = (u32)REGS_RESULT(regs);
-	union gpu_site_cookie site;
-	struct gpu_event event;
-	int is_told;
+	const struct gpu_place place = {.regs = regs, .frame = frame_at_end(regs, 0)};
+	union gpu_site_cookie site = {0};
+	int is_chunk;
 
 	if (!thread)
 		return;
-	if (thread->frame && thread->frame == place.frame) {
+	is_chunk = !thread->frame || thread->frame != place.frame;
+	if (is_chunk && (!thread->chunk_frame || thread->chunk_frame != place.frame))
+		return;
+	if (!is_chunk) {
 		site.cookie = thread->site;
 		thread->frame = 0;
-		if (site.role == GPU_WAITS || is_copy(site.role)) {
-			wait_ends(thread, site, &place, result);
-			return;
-		}
-		is_told = role_ends(thread, site, place.frame, result, &event);
-	} else if (thread->chunk_frame && thread->chunk_frame == place.frame) {
-		is_told = chunk_ends(thread, REGS_RESULT(regs), &event);
-	} else {
-		return;
 	}
-	if (is_told)
-		tell(thread, &event, &place);
+	if (!is_chunk && (site.role == GPU_WAITS || is_copy(site.role)))
+		wait_ends(thread, site, &place, (u32)REGS_RESULT(regs));
+	else
+		event_ends(thread, site, &place, is_chunk);
 }

@@ -45,6 +45,16 @@ builds()
 		"build-check-$1/tests/unit/unit" docs 2>&1 | sed '/^  [A-Z][A-Z]* /d'
 }
 
+# The kernel half for the other machine, whichever this one is.
+builds_elsewhere()
+{
+	for arch in x86 arm64; do
+		make -s -j"$(nproc)" ARCH="$arch" BUILD="build-check-$arch" "build-check-$arch/bpf/profd.linked.o" 2>&1 |
+			sed '/^  [A-Z][A-Z]* /d'
+		tests/lint/stack.py "build-check-$arch/bpf/profd.linked.o" || return 1
+	done
+}
+
 # Leak checks are left to AddressSanitizer: cppcheck does not know that a _cleanup_ local is freed. uthash.h is
 # included explicitly, because without it cppcheck takes every HASH_ITER for a read of an uninitialized variable.
 cppchecked()
@@ -125,7 +135,7 @@ step "Python 3.9 syntax" pythons_compile
 step "cppcheck" cppchecked
 step "gcc, warnings are errors" builds gcc
 step "clang, warnings are errors" builds clang
-step "stacks of BPF programs" tests/lint/stack.py build-check-gcc/bpf/profd.linked.o
+step "stacks of BPF programs, x86-64 and arm64" builds_elsewhere
 step "what the loop may wait for" tests/lint/loop.py build-check-gcc
 step "pages of the manual" manual_linted
 step "sum of all bounds of memory" tests/lint/memory.py build-check-gcc

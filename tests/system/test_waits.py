@@ -39,9 +39,11 @@ class Waits(unittest.TestCase):
             cls.elapsed, after = time.monotonic() - began, schedstat(workload.pid)
             cls.walls = [server.profile(f"type=wall&{span}&pid={workload.pid}") for span in ("seconds=3", f"last={SECONDS}s")]
             cls.ran = {tid: [a - b for a, b in zip(after[tid], before[tid])] for tid in before}
-            cls.wakers = server.profile(f"type=waker&last={SECONDS}s&pid={workload.pid}")
-            cls.locks = [server.profile(f"type=lock&last={SECONDS}s&pid={workload.pid}{more}") for more in ("", "&waiting_for_work=1")]
-            cls.last = server.profile(f"type=offcpu&last={SECONDS}s&pid={workload.pid}")
+            now = time.time()  # these are compared with each other
+            past = f"from={now - SECONDS:.3f}&to={now:.3f}&pid={workload.pid}"
+            cls.wakers = server.profile(f"type=waker&{past}")
+            cls.locks = [server.profile(f"type=lock&{past}{more}") for more in ("", "&waiting_for_work=1")]
+            cls.last = server.profile(f"type=offcpu&{past}")
             cls.text = server.get(f"/profile?type=offcpu&last={SECONDS}s&pid={workload.pid}&format=text").text
             cls.metrics = server.metrics()
 
