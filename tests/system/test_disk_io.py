@@ -5,6 +5,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -14,9 +15,16 @@ from workload import Workload
 
 BESIDE = True
 
+USER = 64123  # an account of its own: where root has many requests, some are drawn by lot
 MIB = 1 << 20
 BYTES = {"direct_writes": 16 * MIB, "direct_reads": MIB, "syncs": 8 * MIB}
 OPERATIONS = {"direct_writes": "write", "direct_reads": "read", "syncs": "write"}
+
+
+@contextlib.contextmanager
+def writable(folder):
+    os.chown(folder, USER, USER)
+    yield
 
 
 class DiskIO(unittest.TestCase):
@@ -24,7 +32,8 @@ class DiskIO(unittest.TestCase):
     def setUpClass(cls):
         with Daemon("--waits", "yes") as server:
             warm_up(server, 5)
-            with Workload("disk_io", BUILD, stdin=subprocess.PIPE) as workload:
+            with tempfile.TemporaryDirectory(dir=BUILD) as folder, writable(folder), \
+                    Workload("disk_io", folder, stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[]) as workload:
                 time.sleep(3)  # the daemon knows its code then
                 begun = time.time()
                 workload.process.stdin.write("\n")
@@ -39,23 +48,27 @@ class DiskIO(unittest.TestCase):
             for name in BYTES:
                 print(name, [cls.own.total(i, lambda s, n=name: n in s.names) for i in range(3)], cls.reads_took, file=sys.stderr)
 
+    def none_is_drawn(self):
+        """Whether root had so few requests that all are samples."""
+        return self.everybody.total(0) - self.own.total(0) < 100 * self.everybody.duration_ns / 1e9
+
     def test_bytes_are_those_of_the_function(self):
         self.assertEqual([value[0] for value in self.own.types], ["requests", "transferred", "latency"])
         for name, expected in BYTES.items():
             found = self.own.total(1, lambda s, n=name: n in s.names)
-            # Where root has more than a thousand requests a second on a CPU, some are drawn by lot. A sync of another program
-            # may have taken a part of what syncs() wrote to the disk before.
-            self.assertLess(found / expected, 1.2, name)
-            self.assertGreater(found / expected, 0.8 if name != "syncs" else 0.1, name)
+            # The file system's own data may be with it. A sync of another program may have taken a part of what syncs() wrote
+            # to the disk before.
+            self.assertLess(found / expected, 1.05, name)
+            self.assertGreater(found / expected, 0.99 if name != "syncs" else 0.1, name)
             operations = {s.labels["direction"] for s in self.own.samples if name in s.names and s.values[1]}
             self.assertEqual(operations, {OPERATIONS[name]}, name)
         reads = self.own.total(0, lambda s: "direct_reads" in s.names)
-        self.assertAlmostEqual(reads, MIB / 4096, delta=0.2 * MIB / 4096)
+        self.assertEqual(reads, MIB / 4096)
 
     def test_write_back_blames_nobody(self):
         self.assertLess(self.own.total(1, lambda s: "later" in s.names), MIB)
         written = [s for s in self.everybody.samples if s.labels["comm"] == "[write-back]"]
-        self.assertGreaterEqual(sum(s.values[1] for s in written), 0.8 * 8 * MIB)
+        self.assertGreaterEqual(sum(s.values[1] for s in written), 8 * MIB if self.none_is_drawn() else 1)
         self.assertEqual({(s.labels.get("pid", 0), s.names[-1], s.labels["direction"]) for s in written}, {(0, "[write-back]", "write")})
         self.assertFalse([s for s in self.everybody.samples if "kworker" in s.labels["comm"] and s.labels["direction"] == "write"])
 
@@ -75,7 +88,7 @@ class DiskIO(unittest.TestCase):
             for folder in (path, os.path.dirname(path)):
                 with contextlib.suppress(FileNotFoundError), open(f"{folder}/queue/write_cache", encoding="ascii") as file:
                     caches.append(file.read().strip())
-        if "write back" in caches:
+        if "write back" in caches and self.none_is_drawn():
             self.assertTrue(flushes, caches)
 
     def test_which_disk(self):
