@@ -305,10 +305,15 @@ static __always_inline void shared_leave(void)
 }
 
 /* For programs without a lane, which other programs on the same CPU may interrupt. */
-static __always_inline void count_shared(u32 at, enum counter counter)
+static __always_inline void count_shared_by(u32 at, enum counter counter, u64 by)
 {
 	struct counters *mine = bpf_map_lookup_elem(&counters, &at);
 
 	if (mine)
-		__sync_fetch_and_add(&mine->values[counter], 1);
+		__sync_fetch_and_add(&mine->values[counter], by);
+}
+
+static __always_inline void count_shared(u32 at, enum counter counter)
+{
+	count_shared_by(at, counter, 1);
 }

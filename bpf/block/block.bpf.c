@@ -85,10 +85,8 @@ static __always_inline void lose(u64 weight)
 {
 	u64 now;
 	u32 at = shared_enter(&now);
-	struct counters *mine = bpf_map_lookup_elem(&counters, &at);
 
-	if (mine)
-		__sync_fetch_and_add(&mine->values[COUNTER_ios_lost], weight);
+	count_shared_by(at, COUNTER_ios_lost, weight);
 	shared_leave();
 }
 

@@ -5,8 +5,6 @@
  */
 #include "ingest/source.h"
 
-#include "kernel/bpf_parts.h"
-
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -44,16 +42,49 @@ void source_refuse_growth(struct source_state *state, const char *price)
 		snprintf(state->why, sizeof(state->why), "switched off by growth = no");
 }
 
+const char *source_load_part(struct bpf *bpf, enum bpf_part part, bool is_wanted)
+{
+	if (!is_wanted)
+		return "";
+	bpf_part_load(bpf, part, NULL);
+	return bpf_part_why(bpf, part);
+}
+
+const struct profd_bpf *source_part(const struct bpf *bpf, enum bpf_part part, const char *off,
+                                    struct source_state *state)
+{
+	const char *why = bpf_part_why(bpf, part);
+
+	if (off)
+		snprintf(state->why, sizeof(state->why), "switched off by %s", off);
+	else
+		snprintf(state->why, sizeof(state->why), "%s",
+		         *why ? why : "its BPF programs are being loaded");
+	return off ? NULL : bpf_part(bpf, part);
+}
+
 const struct profd_bpf *source_waits_part(const struct bpf *bpf, struct source_state *state)
 {
-	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
+	return source_part(bpf, BPF_PART_WAITS, state->config.waits ? NULL : "waits = no", state);
+}
 
-	if (!state->config.waits)
-		why = "switched off by waits = no";
-	else if (!*why)
-		why = "its BPF programs are being loaded";
-	snprintf(state->why, sizeof(state->why), "%s", why);
-	return state->config.waits ? bpf_part(bpf, BPF_PART_WAITS) : NULL;
+int source_attach_cpus(struct bpf *bpf, const bool *online, struct source_state *state,
+                       source_attach_cpu_fn *attach, source_detach_cpu_fn *detach)
+{
+	int first_err = 0;
+
+	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++) {
+		int err = 0;
+
+		if (!online[cpu])
+			detach(state, cpu);
+		else if (!state->links[cpu][0])
+			err = attach(bpf, state, cpu);
+		/* A CPU that has gone offline in the meantime has no events. */
+		if (err && err != -ENODEV && !first_err)
+			first_err = err;
+	}
+	return first_err;
 }
 
 int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state)

@@ -12,7 +12,6 @@
 #include "cpu/tick_lag.h"
 #include "ingest/source.h"
 #include "ingest/tallies.h"
-#include "kernel/bpf_parts.h"
 #include "kernel/perf.h"
 
 #include <bpf/libbpf.h>
@@ -231,26 +230,15 @@ static int attach_cpu(struct bpf *bpf, struct source_state *state, u32 cpu)
 
 static int cpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
-	int first_err = 0;
+	int err = source_attach_cpus(bpf, online, state, attach_cpu, detach_cpu);
 
-	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++) {
-		int err = 0;
-
-		if (!online[cpu])
-			detach_cpu(state, cpu);
-		else if (!state->links[cpu][0])
-			err = attach_cpu(bpf, state, cpu);
-		/* A CPU that has gone offline in the meantime has no events. */
-		if (err && err != -ENODEV && !first_err)
-			first_err = err;
-	}
 	/* Without the program that takes late ticks, some ticks find the next task. */
 	(void)bpf_watch_switches(bpf);
 	state->on = state->attached > 0;
 	if (!state->on)
 		snprintf(state->why, sizeof(state->why), "cannot open a sampling timer: %s",
-		         strerror(-first_err));
-	return state->on ? 0 : first_err;
+		         strerror(-err));
+	return state->on ? 0 : err;
 }
 
 static void cpu_detach(struct source_state *state)

@@ -7,7 +7,6 @@
 
 #include "bpf/profd.skel.h"
 #include "ingest/tallies.h"
-#include "kernel/bpf_parts.h"
 #include "kernel/perf.h"
 
 #include <bpf/libbpf.h>
@@ -33,10 +32,7 @@ static void fault_configure(struct bpf *bpf, const struct source_config *config,
 
 static const char *fault_load(struct bpf *bpf, const struct source_state *state)
 {
-	if (!state->config.faults)
-		return "";
-	bpf_part_load(bpf, BPF_PART_FAULTS, NULL);
-	return bpf_part_why(bpf, BPF_PART_FAULTS);
+	return source_load_part(bpf, BPF_PART_FAULTS, state->config.faults);
 }
 
 /* `is_major` is the index of the event. */
@@ -75,8 +71,9 @@ static void detach_cpu(struct source_state *state, u32 cpu)
 }
 
 /* Attaches both events of a CPU, or none. */
-static int attach_cpu(struct bpf_program *program, struct source_state *state, u32 cpu)
+static int attach_cpu(struct bpf *bpf, struct source_state *state, u32 cpu)
 {
+	struct bpf_program *program = bpf_part(bpf, BPF_PART_FAULTS)->progs.fault_sample;
 	int err = 0;
 
 	for (u32 event = 0; event < EVENTS && !err; event++)
@@ -87,38 +84,15 @@ static int attach_cpu(struct bpf_program *program, struct source_state *state, u
 	return err;
 }
 
-static int attach_all(struct bpf_program *program, const bool *online, struct source_state *state)
-{
-	int first_err = 0;
-
-	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++) {
-		int err = 0;
-
-		if (!online[cpu])
-			detach_cpu(state, cpu);
-		else if (!state->links[cpu][0])
-			err = attach_cpu(program, state, cpu);
-		/* A CPU that has gone offline in the meantime has no events. */
-		if (err && err != -ENODEV && !first_err)
-			first_err = err;
-	}
-	return first_err;
-}
-
 static int fault_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
-	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_FAULTS);
-	const char *why = bpf_part_why(bpf, BPF_PART_FAULTS);
+	const struct profd_bpf *part = source_part(
+		bpf, BPF_PART_FAULTS, state->config.faults ? NULL : "faults = no", state);
 	int err;
 
-	if (!state->config.faults)
-		why = "switched off by faults = no";
-	else if (!*why)
-		why = "its BPF program is being loaded";
-	snprintf(state->why, sizeof(state->why), "%s", why);
-	if (!state->config.faults || !part)
+	if (!part)
 		return 0;
-	err = attach_all(part->progs.fault_sample, online, state);
+	err = source_attach_cpus(bpf, online, state, attach_cpu, detach_cpu);
 	state->on = state->attached > 0;
 	if (state->on)
 		return 0;

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "kernel/bpf.h"
+#include "kernel/bpf_parts.h"
 #include "kernel/growth_wanted.h"
 #include "profile/builder.h"
 
@@ -114,9 +114,21 @@ void source_describe(const struct source *source, uint64_t period, struct builde
 /* Sets why a source of growth is off, of either kind. `price` says what it would cost, and `why`
  * then adds that growth = yes records it; NULL: the setting is growth = no. */
 void source_refuse_growth(struct source_state *state, const char *price);
-/* For attach() of sources of waits: their part of the programs; NULL while it is switched off or
- * not loaded, as `state->why` then says. */
+/* For load() of a source whose programs are a part of their own. */
+const char *source_load_part(struct bpf *bpf, enum bpf_part part, bool is_wanted);
+/* For attach() of such a source: the part; NULL while it is switched off or not loaded, as
+ * `state->why` then says. `off`: which setting switches it off; NULL: none does. */
+const struct profd_bpf *source_part(const struct bpf *bpf, enum bpf_part part, const char *off,
+                                    struct source_state *state);
+/* The same for sources of waits. */
 const struct profd_bpf *source_waits_part(const struct bpf *bpf, struct source_state *state);
+
+typedef int source_attach_cpu_fn(struct bpf *bpf, struct source_state *state, u32 cpu);
+typedef void source_detach_cpu_fn(struct source_state *state, u32 cpu);
+/* For attach() of a source with events on each CPU, of which links[cpu][0] is one: attaches what is
+ * missing on online CPUs, and detaches from others. Returns the first error. */
+int source_attach_cpus(struct bpf *bpf, const bool *online, struct source_state *state,
+                       source_attach_cpu_fn *attach, source_detach_cpu_fn *detach);
 /* For a source that is one raw tracepoint: attaches it once. `what` names it for users. */
 int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state);
 void source_detach_one(struct source_state *state);

@@ -10,7 +10,6 @@
 #include "bpf/wait.h"
 #include "ingest/drain.h"
 #include "ingest/tallies.h"
-#include "kernel/bpf_parts.h"
 #include "wait/wait_times.h"
 
 #include <bpf/bpf.h>
@@ -113,10 +112,7 @@ static void offcpu_configure(struct bpf *bpf, const struct source_config *config
 
 static const char *offcpu_load(struct bpf *bpf, const struct source_state *state)
 {
-	if (!state->config.waits)
-		return "";
-	bpf_part_load(bpf, BPF_PART_WAITS, NULL);
-	return bpf_part_why(bpf, BPF_PART_WAITS);
+	return source_load_part(bpf, BPF_PART_WAITS, state->config.waits);
 }
 
 static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)

@@ -21,24 +21,19 @@ BYTES = {"direct_writes": 16 * MIB, "direct_reads": MIB, "syncs": 8 * MIB}
 OPERATIONS = {"direct_writes": "write", "direct_reads": "read", "syncs": "write"}
 
 
-@contextlib.contextmanager
-def writable(folder):
-    os.chown(folder, USER, USER)
-    yield
-
-
 class DiskIO(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with Daemon("--waits", "yes") as server:
             warm_up(server, 5)
-            with tempfile.TemporaryDirectory(dir=BUILD) as folder, writable(folder), \
-                    Workload("disk_io", folder, stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[]) as workload:
-                time.sleep(3)  # the daemon knows its code then
-                begun = time.time()
-                workload.process.stdin.write("\n")
-                workload.process.stdin.flush()
-                cls.reads_took, ended = float(workload.output()), time.time()
+            with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+                os.chown(folder, USER, USER)
+                with Workload("disk_io", folder, stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[]) as workload:
+                    time.sleep(3)  # the daemon knows its code then
+                    begun = time.time()
+                    workload.process.stdin.write("\n")
+                    workload.process.stdin.flush()
+                    cls.reads_took, ended = float(workload.output()), time.time()
             time.sleep(1.1)
             span = f"from={begun - 1:.3f}&to={ended + 1:.3f}"
             cls.everybody = server.profile(f"type=block&{span}")

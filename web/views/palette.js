@@ -128,15 +128,11 @@ export function legendOf(model, scheme, dark) {
 		];
 	}
 	const chosen = schemeOf(model, scheme);
-	if (chosen === 'state') {
-		const fills = BY_STATE.fills(dark), seen = new Set(model.tree.state);
-		return STATES.map((label, state) => ({ label, fill: fills[state * SHADES + 1], state }))
-			.filter(({ state }) => seen.has(state));
-	}
-	if (chosen !== 'kind')
+	if (chosen !== 'state' && chosen !== 'kind')
 		return [];
-	const fills = BY_KIND.fills(dark), seen = new Set(model.frames.kind.slice(1));
-	return KINDS.map((label, kind) => ({ label, fill: fills[kind * SHADES + 1], kind }))
+	const [labels, shown] = chosen === 'state' ? [STATES, model.tree.state] : [KINDS, model.frames.kind.slice(1)];
+	const fills = SCHEMES[chosen].fills(dark), seen = new Set(shown);
+	return labels.map((label, kind) => ({ label, fill: fills[kind * SHADES + 1], kind }))
 		.filter(({ kind }) => seen.has(kind));
 }
 
