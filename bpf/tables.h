@@ -95,7 +95,8 @@
 	COUNTER(wait_parts, "Parts of waits recorded, beside the last part of each")               \
 	COUNTER(wait_parts_lost, "Parts of waits lost because the tally map was full")             \
 	COUNTER(ios, "Disk requests recorded, each as many times as it stands for")                \
-	COUNTER(ios_lost, "Disk requests that were to be recorded and were lost for lack of room") \
+	COUNTER(ios_lost, "Disk requests that were to be recorded and were lost: no room, or "     \
+	                  "their end was not seen")                                                \
 	COUNTER(growth_put_off,                                                                    \
 	        "Samples of growth of memory put off by the limit of 400 a second")                \
 	COUNTER(growth_forgotten, "Processes whose growth since the last sample was dropped to "   \
