@@ -56,6 +56,7 @@ int report_query_read(const struct query *query, uint64_t now_unix_ns,
 	profile.ask.selection.view = VIEW_wall;
 	profile.ask.selection.locks = LOCKS_KEPT;
 	profile.needs_waits = true;
+	profile.ask.more = true;
 	profile.ask.kind = KIND_offcpu;
 	*ret_profile = profile;
 	return 0;

@@ -50,6 +50,39 @@ static struct recorder *second_of(const struct capture *capture)
 	               : NULL;
 }
 
+/* Whether slices of that kind are read. */
+static bool reads(const struct capture *capture, enum profile_kind kind)
+{
+	return kind == capture->ask.kind ||
+	       (kind == KIND_cpu && capture->ask.selection.view == VIEW_wall) ||
+	       (capture->ask.more && report_needs(kind));
+}
+
+static void unhold(const struct capture *capture, size_t kind_count)
+{
+	for (size_t kind = 0; kind < kind_count; kind++)
+		if (reads(capture, (enum profile_kind)kind))
+			recorder_unhold(history_recorder(capture->from.history, kind),
+			                capture->from_mono_ns);
+}
+
+/* Holds the boundary at which the capture begins. */
+static int hold(const struct capture *capture)
+{
+	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+		int err = 0;
+
+		if (reads(capture, (enum profile_kind)kind))
+			err = recorder_hold(history_recorder(capture->from.history, kind),
+			                    capture->from_mono_ns);
+		if (err) {
+			unhold(capture, kind);
+			return err;
+		}
+	}
+	return 0;
+}
+
 static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
 {
 	struct kinship kinship = {parent, pid};
@@ -310,6 +343,9 @@ static void capture_read(struct capture *capture)
 	if (!err)
 		err = add_second(capture, &second);
 	slices_release(&second);
+	if (!err && capture->ask.more)
+		err = report_more_read(capture->from.collector, capture->from.history, from, to,
+		                       &capture->more);
 	if (!err)
 		err = add_state(capture);
 	if (err || !is_older(capture)) {
@@ -325,18 +361,14 @@ static void capture_read(struct capture *capture)
 
 static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
 {
-	int err = recorder_hold(recorder_of(capture), boundary_mono_ns);
+	int err;
 
-	if (!err && second_of(capture)) {
-		err = recorder_hold(second_of(capture), boundary_mono_ns);
-		if (err)
-			recorder_unhold(recorder_of(capture), boundary_mono_ns);
-	}
+	capture->from_mono_ns = boundary_mono_ns;
+	err = hold(capture);
 	if (err) {
 		capture->done(capture, err);
 		return;
 	}
-	capture->from_mono_ns = boundary_mono_ns;
 	capture->begun = true;
 	capture->cut.at_mono_ns = boundary_mono_ns + capture->ask.length_ns;
 	collector_cut(capture->from.collector, &capture->cut);
@@ -412,16 +444,15 @@ void capture_plan(const struct capture *capture, struct render_plan *plan)
 	plan->slice_count = capture->slices.count;
 	plan->describe = capture_describe;
 	plan->ctx = &capture->facts;
+	plan->more = capture->ask.more ? &capture->more : NULL;
 }
 
 void capture_release(struct capture *capture)
 {
-	if (capture->ask.range == RANGE_NEXT && capture->begun) {
-		recorder_unhold(recorder_of(capture), capture->from_mono_ns);
-		if (second_of(capture))
-			recorder_unhold(second_of(capture), capture->from_mono_ns);
-	}
+	if (capture->ask.range == RANGE_NEXT && capture->begun)
+		unhold(capture, KIND_COUNT);
 	capture->begun = false;
+	report_more_release(&capture->more);
 	past_release(&capture->past);
 	slices_release(&capture->slices);
 	free(capture->known);

@@ -9,6 +9,7 @@
 
 #include "capture/comments.h"
 #include "capture/render.h"
+#include "capture/report_more.h"
 #include "collect/collector.h"
 #include "past/past.h"
 #include "profile/history.h"
@@ -27,6 +28,7 @@ struct capture_ask {
 	uint64_t since_mono_ns;            /* RANGE_SINCE */
 	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
 	bool all;                          /* everything that is kept */
+	bool more;                         /* what a report needs, too */
 	struct selection selection;        /* its names must live as long as the capture */
 };
 
@@ -50,6 +52,7 @@ struct capture {
 	uint64_t from_mono_ns, to_mono_ns; /* before the boot they are below 0, and wrap */
 	bool ends_now;
 	struct slices slices;
+	struct report_more more;
 	size_t second_count;  /* the last of these are of the second kind of VIEW_wall */
 	struct past_ask past; /* what was read there */
 	int past_err;         /* why nothing was */

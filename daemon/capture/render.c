@@ -88,9 +88,17 @@ static int encode(const struct render_plan *plan, const struct profile *profile,
 		source_cache_new(&source_cache_budget);
 	struct encode_options options = plan->options;
 	struct source_files files = {plan->symbolizer, cache, plan->viewer};
+	struct report_figures figures;
+	int err;
 
 	if (!cache)
 		return -ENOMEM;
+	if (plan->more) {
+		err = report_more_sum(plan->more, plan->selection, profile, &figures);
+		if (err)
+			return err;
+		options.figures = &figures;
+	}
 	options.source_line = source_line;
 	options.source_ctx = &files;
 	return plan->encoder->encode(profile, &options, out);

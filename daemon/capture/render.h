@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "capture/report_more.h"
 #include "encode/encoder.h"
 #include "profile/select.h"
 #include "symbolize/symbolize.h"
@@ -20,6 +21,7 @@ struct render_plan {
 	struct encode_options options; /* without source_line */
 	struct profile *const *slices;
 	size_t slice_count;
+	const struct report_more *more; /* for a report; or NULL */
 	uint32_t viewer; /* the user that may read source lines, see symbolize/source_text.h */
 	/* Called after symbolization; NULL: nothing to do. */
 	void (*named)(struct builder *builder);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "encode/report_figures.h"
 #include "profile/profile.h"
 
 enum sort_order { SORT_FLAT, SORT_CUM };
@@ -37,6 +38,7 @@ struct encode_options {
 	enum grouping by;            /* of tables */
 	source_line_fn *source_line; /* for tables of lines; NULL: there is no source text */
 	void *source_ctx;
+	const struct report_figures *figures; /* for reports; NULL: none are known */
 };
 
 struct encoder {

@@ -12,6 +12,10 @@
 #include <jansson.h>
 #include <math.h>
 
+#define SUM(name, kind, value, label, of) #name,
+static const char *const names[] = {REPORT_SUMS(SUM)};
+#undef SUM
+
 static json_t *real(double number)
 {
 	return isfinite(number) ? json_real(number) : json_null();
@@ -54,7 +58,27 @@ static json_t *places(const struct bound *bound)
 	return array;
 }
 
-static json_t *report(const struct profile *profile, const struct bound *bound)
+/* null: not known. */
+static json_t *figures_json(const struct report_figures *figures)
+{
+	json_t *object = json_object();
+
+	if (!figures)
+		return object;
+	for (size_t i = 0; i < REPORT_SUM_COUNT; i++)
+		json_object_set_new(object, names[i],
+		                    figures->sums[i].is_known
+		                            ? json_integer((json_int_t)figures->sums[i].value)
+		                            : json_null());
+	json_object_set_new(object, "resident_bytes",
+	                    json_integer((json_int_t)figures->resident_bytes));
+	json_object_set_new(object, "resident_bytes_before",
+	                    json_integer((json_int_t)figures->resident_before));
+	return object;
+}
+
+static json_t *report(const struct profile *profile, const struct report_figures *figures,
+                      const struct bound *bound)
 {
 	_cleanup_(buf_release) struct buf incomplete = BUF_INIT, verdict = BUF_INIT;
 	double duration = (double)profile->duration_ns;
@@ -63,7 +87,7 @@ static json_t *report(const struct profile *profile, const struct bound *bound)
 	add_utf8(&incomplete, profile_incomplete(profile) ?: "");
 	return json_pack(
 		"{s:s, s:s?, s:o, s:b, s:I, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:s, "
-		"s:o, s:o}",
+		"s:o, s:o, s:o}",
 		"verdict", buf_text(&verdict), "bound_by",
 		bound->is_unsure ? NULL : bound_names[bound->kind], "share",
 		share(bound, bound->kind_ns), "enough_samples", !bound->is_unsure, "start_ms",
@@ -75,7 +99,8 @@ static json_t *report(const struct profile *profile, const struct bound *bound)
 		"idle_seconds", seconds(bound->idle_ns), "unknown_seconds",
 		seconds(bound->ns[ACTIVITY_unknown]), "working_seconds", seconds(bound->total_ns),
 		"waiting_for_work_seconds", seconds(bound->ns[ACTIVITY_work]), "incomplete",
-		buf_text(&incomplete), "activities", activities(bound), "places", places(bound));
+		buf_text(&incomplete), "activities", activities(bound), "places", places(bound),
+		"figures", figures_json(figures));
 }
 
 static int encode_report(const struct profile *profile, const struct encode_options *options,
@@ -86,10 +111,9 @@ static int encode_report(const struct profile *profile, const struct encode_opti
 	json_t *root;
 	char *text;
 
-	(void)options;
 	if (err)
 		return err;
-	root = report(profile, &bound);
+	root = report(profile, options->figures, &bound);
 	text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
 	json_decref(root);
 	if (!text)

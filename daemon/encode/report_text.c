@@ -4,6 +4,8 @@
  *   Time: 2026-11-28T12:00:00Z, 60.0 s; 1.01 CPUs in use; 6012 samples of CPU time, 23154 waits
  *   Working time: 119.8 s of 2 threads; left out: 0.2 s waiting for work, 60.0 s of
  *   1 idle thread
+ *   Memory: 61.20MiB resident, +1.50MiB since the beginning
+ *   Disks: 0B read, 4.00KiB written, 1 requests
  *
  *      49.2 % +-0.9    user code
  *      49.7 %          wants the GIL
@@ -17,6 +19,7 @@
 #include "base/text.h"
 #include "encode/bound.h"
 #include "encode/names.h"
+#include "encode/quantity.h"
 
 #include <inttypes.h>
 
@@ -55,6 +58,43 @@ static void write_facts(const struct profile *profile, const struct bound *bound
 		buf_printf(out, ", %.1f s of %u idle thread%s", seconds(bound->idle_ns),
 		           bound->idle_threads, bound->idle_threads == 1 ? "" : "s");
 	buf_add_char(out, '\n');
+}
+
+/* Appends ", 12.00MiB read" or the like; nothing where the sum is not known. */
+static bool add_sum(const struct report_figures *figures, enum report_sum sum, const char *unit,
+                    const char *what, const char *before, struct buf *out)
+{
+	if (!figures->sums[sum].is_known)
+		return false;
+	buf_printf(out, "%s%s %s", before, quantity_of(figures->sums[sum].value, unit).text, what);
+	return true;
+}
+
+static void write_memory(const struct report_figures *figures, struct buf *out)
+{
+	uint64_t now = figures->resident_bytes, before = figures->resident_before;
+
+	if (!figures->processes)
+		return;
+	buf_printf(out, "Memory: %s resident, %s%s since the beginning\n",
+	           quantity_of(now, "bytes").text, now < before ? "-" : "+",
+	           quantity_of(now < before ? before - now : now - before, "bytes").text);
+}
+
+static void write_figures(const struct report_figures *figures, struct buf *out)
+{
+	write_memory(figures, out);
+	if (add_sum(figures, REPORT_disk_read_bytes, "bytes", "read", "Disks: ", out)) {
+		add_sum(figures, REPORT_disk_written_bytes, "bytes", "written", ", ", out);
+		add_sum(figures, REPORT_disk_requests, "", "requests\n", ", ", out);
+	}
+	if (add_sum(figures, REPORT_minor_faults, "", "minor", "Page faults: ", out))
+		add_sum(figures, REPORT_major_faults, "", "major\n", ", ", out);
+	if (!figures->sums[REPORT_gpu_launches].value && !figures->sums[REPORT_gpu_wait_ns].value)
+		return;
+	add_sum(figures, REPORT_gpu_launches, "", "launches", "GPU: ", out);
+	add_sum(figures, REPORT_gpu_copied_bytes, "bytes", "copied", ", ", out);
+	add_sum(figures, REPORT_gpu_wait_ns, "nanoseconds", "waited for\n", ", ", out);
 }
 
 static void write_comments(const struct profile *profile, struct buf *out)
@@ -110,12 +150,13 @@ static int encode_report(const struct profile *profile, const struct encode_opti
 	_cleanup_(bound_release) struct bound bound;
 	int err = bound_find(profile, &bound);
 
-	(void)options;
 	if (err)
 		return err;
 	bound_write_verdict(&bound, out);
 	buf_add_char(out, '\n');
 	write_facts(profile, &bound, out);
+	if (options->figures)
+		write_figures(options->figures, out);
 	write_comments(profile, out);
 	write_activities(&bound, out);
 	write_places(&bound, out);

@@ -7,6 +7,7 @@
 #include "encode/encoder.h"
 #include "encode/grouping.h"
 #include "encode/names.h"
+#include "encode/quantity.h"
 #include "encode/text_states.h"
 
 #include <ctype.h>
@@ -47,48 +48,6 @@ static int by_cum(const void *left, const void *right)
 	const struct group *a = left, *b = right;
 
 	return compare(a->cum, b->cum) ?: compare(a->flat, b->flat) ?: strcmp(a->name, b->name);
-}
-
-struct quantity {
-	char text[32];
-};
-
-/* Units to show values in: the largest of these that is not larger than the value. */
-static const struct scale {
-	const char *of;
-	uint64_t size;
-	const char *unit;
-} scales[] = {
-	{"nanoseconds", NSEC_PER_SEC, "s"},
-	{"nanoseconds", NSEC_PER_MSEC, "ms"},
-	{"nanoseconds", 1000, "us"},
-	{"nanoseconds", 1, "ns"},
-	{"bytes", 1ULL << 40, "TiB"},
-	{"bytes", 1 << 30, "GiB"},
-	{"bytes", 1 << 20, "MiB"},
-	{"bytes", 1 << 10, "KiB"},
-	{"bytes", 1, "B"},
-};
-
-static struct quantity quantity(uint64_t value, const char *unit)
-{
-	const char *shown = "";
-	struct quantity quantity;
-
-	for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++) {
-		const struct scale *scale = &scales[i];
-
-		if (strcmp(unit, scale->of) != 0 || value < scale->size)
-			continue;
-		shown = scale->unit;
-		if (scale->size == 1)
-			break;
-		snprintf(quantity.text, sizeof(quantity.text), "%.2f%s",
-		         (double)value / (double)scale->size, shown);
-		return quantity;
-	}
-	snprintf(quantity.text, sizeof(quantity.text), "%llu%s", (unsigned long long)value, shown);
-	return quantity;
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -145,8 +104,8 @@ static void write_header(const struct top *top, struct buf *out)
 	buf_add_text(out, "Type: ");
 	add_word(out, top->type, 0);
 	buf_printf(out, "\nTime: %s\nDuration: %s, Total = %s", start,
-	           quantity(profile->duration_ns, "nanoseconds").text,
-	           quantity(top->total, top->unit).text);
+	           quantity_of(profile->duration_ns, "nanoseconds").text,
+	           quantity_of(top->total, top->unit).text);
 	if (!strcmp(top->unit, "nanoseconds"))
 		buf_printf(out, " (%.2f%%)", percent(top->total, profile->duration_ns));
 	buf_add_char(out, '\n');
@@ -189,9 +148,10 @@ static void write_row(const struct top *top, const struct group *row, uint64_t s
 	const struct encode_options *options = top->options;
 	const char *text = NULL;
 
-	buf_printf(out, "%10s %6.2f%% %6.2f%% %10s %6.2f%%  ", quantity(row->flat, top->unit).text,
-	           percent(row->flat, top->total), percent(sum, top->total),
-	           quantity(row->cum, top->unit).text, percent(row->cum, top->total));
+	buf_printf(out, "%10s %6.2f%% %6.2f%% %10s %6.2f%%  ",
+	           quantity_of(row->flat, top->unit).text, percent(row->flat, top->total),
+	           percent(sum, top->total), quantity_of(row->cum, top->unit).text,
+	           percent(row->cum, top->total));
 	if (top->max_name)
 		add_cut_word(out, row->name, top->max_name);
 	else

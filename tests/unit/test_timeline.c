@@ -4,12 +4,14 @@
  */
 #include "tests/unit/suites.h"
 
+#include "base/clock.h"
 #include "memory/keepsakes.h"
-#include "memory/timeline.h"
+#include "memory/timeline_ends.h"
 #include "profile/builder.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct timeline_limits ample = {
 	.keep_ms = 600 * 1000, .max_bytes = 1 << 30, .max_processes = 1000};
@@ -407,6 +409,61 @@ START_TEST(keepsakes_have_a_bound_of_bytes)
 }
 END_TEST
 
+/* The process began `since` seconds after 0 of CLOCK_MONOTONIC. */
+static void see_since(struct timeline *timeline, uint32_t pid, uint64_t since, uint64_t second,
+                      uint64_t mib)
+{
+	uint64_t mono_ns = clock_mono_ns(), suspended_ns = clock_boot_ns() - mono_ns;
+	struct timeline_process seen = {
+		.pid = pid,
+		.start_ticks =
+			(since + suspended_ns / NSEC_PER_SEC) * (uint64_t)sysconf(_SC_CLK_TCK),
+		.seen_ms = second * 1000,
+	};
+
+	seen.figures.values[MEMORY_rss_anon] = mib << 20;
+	seen.figures.values[MEMORY_heap_inuse] = MEMORY_UNKNOWN;
+	timeline_process(timeline, &seen);
+}
+
+/* Of processes 1 to 3: the third begins at 7 s, the second ends at 5 s. */
+START_TEST(memory_at_the_ends_of_a_time)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
+	_cleanup_(buf_release) struct buf all = BUF_INIT, earlier = BUF_INIT;
+	const struct timeline_ends *ends;
+
+	for (uint64_t s = 2; s <= 9; s++) {
+		see_since(timeline, 1, 0, s, 10 * s);
+		if (s <= 5)
+			see_since(timeline, 2, 0, s, 7);
+		if (s >= 7)
+			see_since(timeline, 3, 7, s, 3);
+		timeline_settle(timeline, s * 1000);
+	}
+	timeline_add_ends(timeline, 4 * NSEC_PER_SEC, 8 * NSEC_PER_SEC, &all);
+	ends = (const void *)all.data;
+	ck_assert_uint_eq(all.len, 3 * sizeof(*ends));
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t from = ends[i].pid == 1 ? 40 : ends[i].pid == 2 ? 7 : 0;
+		uint64_t to = ends[i].pid == 1 ? 80 : ends[i].pid == 2 ? 0 : 3;
+
+		ck_assert_uint_eq(ends[i].from_bytes, from << 20);
+		ck_assert_uint_eq(ends[i].to_bytes, to << 20);
+	}
+	/* Before the first reading it held what that found; and what ended before is no
+	 * part. */
+	timeline_add_ends(timeline, NSEC_PER_SEC, 3 * NSEC_PER_SEC, &earlier);
+	ends = (const void *)earlier.data;
+	for (size_t i = 0; i < earlier.len / sizeof(*ends); i++)
+		if (ends[i].pid == 1)
+			ck_assert_uint_eq(ends[i].from_bytes, 20 << 20);
+	buf_clear(&all);
+	timeline_add_ends(timeline, 6 * NSEC_PER_SEC, 9 * NSEC_PER_SEC, &all);
+	ck_assert_uint_eq(all.len, 2 * sizeof(*ends));
+}
+END_TEST
+
 Suite *timeline_suite(void)
 {
 	Suite *suite = suite_create("timeline");
@@ -425,6 +482,7 @@ Suite *timeline_suite(void)
 	tcase_add_test(tests, many_may_end_together);
 	tcase_add_test(tests, groups_live_as_long_as_who_is_in_them);
 	tcase_add_test(tests, the_last_of_a_process_is_kept);
+	tcase_add_test(tests, memory_at_the_ends_of_a_time);
 	tcase_add_test(tests, deaths_outlast_what_came_near);
 	tcase_add_test(tests, nobody_drives_out_what_others_have_fewer_of);
 	tcase_add_test(tests, keepsakes_have_a_bound_of_bytes);

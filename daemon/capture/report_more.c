@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/report_more.h"
+
+#include "collect/memory_watch.h"
+#include "ingest/source.h"
+#include "profile/select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sum {
+	enum profile_kind kind;
+	size_t value;
+	size_t label; /* of struct task */
+	const char *of;
+};
+
+#define SUM(name, kind, value, label, of) {KIND_##kind, value, offsetof(struct task, label), of},
+static const struct sum sums[REPORT_SUM_COUNT] = {REPORT_SUMS(SUM)};
+#undef SUM
+
+bool report_needs(enum profile_kind kind)
+{
+	for (size_t i = 0; i < REPORT_SUM_COUNT; i++)
+		if (sums[i].kind == kind)
+			return true;
+	return false;
+}
+
+int report_more_read(const struct collector *collector, const struct history *history,
+                     uint64_t from_mono_ns, uint64_t to_mono_ns, struct report_more *ret_more)
+{
+	int err = 0;
+
+	*ret_more = (struct report_more){.ends = BUF_INIT};
+	for (size_t kind = 0; kind < KIND_COUNT && !err; kind++) {
+		struct source_status status;
+
+		if (!report_needs((enum profile_kind)kind))
+			continue;
+		collector_source(collector, kind, &status);
+		ret_more->is_on[kind] = status.on;
+		err = recorder_read(history_recorder(history, kind), from_mono_ns, to_mono_ns,
+		                    &ret_more->slices[kind]);
+	}
+	timeline_add_ends(memory_watch_timeline(collector_memory(collector)), from_mono_ns,
+	                  to_mono_ns, &ret_more->ends);
+	return err ?: buf_error(&ret_more->ends);
+}
+
+void report_more_release(struct report_more *more)
+{
+	for (size_t kind = 0; kind < KIND_COUNT; kind++)
+		slices_release(&more->slices[kind]);
+	buf_release(&more->ends);
+}
+
+static uint64_t add_up(const struct sum *sum, const struct profile *profile)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 1; i < profile->sample_count; i++) {
+		const struct sample *sample = &profile->samples[i];
+		const char *task = (const char *)&profile->tasks[sample->task];
+		const uint32_t *label = (const uint32_t *)(task + sum->label);
+
+		if (!sum->of || !strcmp(profile_string(profile, *label), sum->of))
+			total += sample->values[sum->value];
+	}
+	return total;
+}
+
+/* All sums of a kind. */
+static int sum_kind(const struct report_more *more, enum profile_kind kind,
+                    const struct selection *selection, struct report_figures *figures)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	const struct slices *slices = &more->slices[kind];
+	int err;
+
+	if (!builder)
+		return -ENOMEM;
+	err = select_merge(builder, slices->profiles, slices->count, selection);
+	if (err)
+		return err;
+	for (size_t i = 0; i < REPORT_SUM_COUNT; i++) {
+		if (sums[i].kind != kind)
+			continue;
+		figures->sums[i].is_known = more->is_on[kind];
+		figures->sums[i].value = add_up(&sums[i], builder_view(builder));
+	}
+	return builder_error(builder);
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+	const uint32_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The memory of the profile's processes, and of those that were named even if they did nothing. */
+static int sum_memory(const struct report_more *more, const struct selection *selection,
+                      const struct profile *profile, struct report_figures *figures)
+{
+	const struct timeline_ends *ends = (const void *)more->ends.data;
+	size_t count = profile->task_count + selection->pid_count;
+	_cleanup_free_ uint32_t *pids = calloc(count, sizeof(*pids));
+
+	if (!pids)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->task_count; i++)
+		pids[i] = profile->tasks[i].pid;
+	memcpy(pids + profile->task_count, selection->pids, selection->pid_count * sizeof(*pids));
+	qsort(pids, count, sizeof(*pids), compare_pids);
+	for (size_t i = 0; i < more->ends.len / sizeof(*ends); i++) {
+		if (!bsearch(&ends[i].pid, pids, count, sizeof(*pids), compare_pids))
+			continue;
+		figures->processes++;
+		figures->resident_bytes += ends[i].to_bytes;
+		figures->resident_before += ends[i].from_bytes;
+	}
+	return 0;
+}
+
+int report_more_sum(const struct report_more *more, const struct selection *selection,
+                    const struct profile *profile, struct report_figures *ret_figures)
+{
+	struct selection of = *selection;
+	int err = 0;
+
+	/* What it shows of stacks does not matter here. */
+	of.view = VIEW_NONE;
+	of.locks = LOCKS_HIDDEN;
+	*ret_figures = (struct report_figures){0};
+	for (size_t kind = 0; kind < KIND_COUNT && !err; kind++)
+		if (report_needs((enum profile_kind)kind))
+			err = sum_kind(more, (enum profile_kind)kind, &of, ret_figures);
+	return err ?: sum_memory(more, selection, profile, ret_figures);
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What a report says beside the time: memory, disk I/O and page faults, compared with what the kernel counts."""
+
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+from daemon import BUILD, Daemon
+from test_disk_io import MIB, USER
+from test_faults import faults_of
+from test_report import file_on_disk
+from warm_up import warm_up
+from workload import Workload
+
+BESIDE = True
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Daemon("--waits", "yes", "--faults", "yes")
+        cls.addClassCleanup(cls.server.stop)
+        warm_up(cls.server, 5)
+
+    def report(self, pid, begun):
+        query = f"/report?pid={pid}&from={begun:.3f}&to={time.time():.3f}"
+        return self.server.json(query + "&format=json")["figures"], self.server.get(query).text
+
+    def test_memory(self):
+        with Workload("hog", "120", stdin=subprocess.PIPE) as workload:
+            time.sleep(2.5)
+            begun, before = time.time(), resident(workload.pid)
+            workload.process.stdin.write("\n")
+            workload.process.stdin.flush()
+            # It takes 32 MiB a second, and is read at least once a second.
+            time.sleep(6.5)
+            now = resident(workload.pid)
+            figures, text = self.report(workload.pid, begun)
+        self.assertGreater(now, 115 * MIB)
+        self.assertAlmostEqual(figures["resident_bytes"] / now, 1, delta=0.02)
+        self.assertAlmostEqual(figures["resident_bytes_before"] / before, 1, delta=0.1)
+        self.assertGreater(now - before, 95 * MIB)
+        self.assertRegex(text, r"(?m)^Memory: 1[12]\d\.\d\dMiB resident, \+\d\d+\.\d\dMiB since the beginning$")
+
+    def test_memory_of_a_process_that_began_and_ended(self):
+        begun = time.time()
+        time.sleep(1)
+        with Workload("hog", "30", stdin=subprocess.PIPE) as workload:
+            time.sleep(3)
+            figures, _ = self.report(workload.pid, begun)
+            self.assertEqual(figures["resident_bytes_before"], 0)
+            self.assertGreater(figures["resident_bytes"], 20 * MIB)
+            begun = time.time()
+            time.sleep(2)
+        time.sleep(2)
+        figures, _ = self.report(workload.pid, begun)
+        self.assertGreater(figures["resident_bytes_before"], 20 * MIB)
+        self.assertEqual(figures["resident_bytes"], 0)
+
+    def test_disks(self):
+        begun = time.time()
+        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+            os.chown(folder, USER, USER)
+            with Workload("disk_io", folder, stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[]) as workload:
+                time.sleep(2)
+                workload.process.stdin.write("\n")
+                workload.process.stdin.flush()
+                workload.output()
+            time.sleep(1.1)
+            figures, text = self.report(workload.pid, begun)
+        lost = self.server.metrics()["profd_ios_lost_total"]
+        self.assertLess(figures["disk_read_bytes"], 1.2 * MIB)
+        self.assertGreater(figures["disk_read_bytes"], (0.5 if lost else 0.99) * MIB)
+        self.assertLess(figures["disk_written_bytes"], 26 * MIB)
+        self.assertGreater(figures["disk_written_bytes"], (10 if lost else 15.9) * MIB)
+        self.assertGreaterEqual(figures["disk_requests"] + lost, 256)
+        self.assertRegex(text, r"(?m)^Disks: 1\.\d\dMiB read, [12]\d\.\d\dMiB written, \d+ requests$")
+
+    def test_page_faults(self):
+        with file_on_disk(1) as file, Workload("page_faults", file) as workload:
+            time.sleep(2)
+            begun, before = time.time(), faults_of(workload.pid)
+            time.sleep(4)
+            figures, text = self.report(workload.pid, begun)
+            expected = [now - count for now, count in zip(faults_of(workload.pid), before)]
+        for kind, count in zip(("minor_faults", "major_faults"), expected):
+            self.assertAlmostEqual(figures[kind] / count, 1, delta=0.15, msg=kind)
+        self.assertRegex(text, r"(?m)^Page faults: \d+ minor, \d+ major$")
+
+    def test_what_is_not_recorded(self):
+        figures, text = self.report(os.getpid(), time.time() - 1)
+        self.assertIsNone(figures["gpu_launches"])
+        self.assertNotIn("GPU", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
