@@ -229,10 +229,18 @@ static void hurry_flip(struct heartbeat *heartbeat, const struct cut *cut)
 	set_end(heartbeat, at);
 }
 
+/* Whether what is still going on is accounted for up to a requested boundary: its eve is to come,
+ * or came when there was another request. */
+static bool is_exact(const struct heartbeat *heartbeat)
+{
+	return heartbeat->settling || uv_is_active((const uv_handle_t *)&heartbeat->eve);
+}
+
 void heartbeat_cut(struct heartbeat *heartbeat, struct cut *cut)
 {
 	/* The flip under way serves this request too if its moment is still to come. */
-	bool joins = heartbeat->flip_under_way && cut->at_mono_ns <= heartbeat->end_mono_ns &&
+	bool joins = heartbeat->flip_under_way && is_exact(heartbeat) &&
+	             cut->at_mono_ns <= heartbeat->end_mono_ns &&
 	             clock_mono_ns() < heartbeat->end_mono_ns;
 	struct cut **list = joins ? &heartbeat->settling : &heartbeat->waiting;
 

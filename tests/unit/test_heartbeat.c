@@ -178,6 +178,19 @@ START_TEST(who_asks_again_is_told_of_another_boundary)
 }
 END_TEST
 
+/* What was going on at the daemon's own flips is not accounted for as exactly as at a boundary that
+ * a reader wants. */
+START_TEST(who_comes_after_the_eve_is_told_of_another_boundary)
+{
+	while (all.eves == all.drains)
+		uv_run(&all.loop, UV_RUN_ONCE);
+	uint64_t passed = all.heartbeat.end_mono_ns;
+	ask(&all.readers[0], 0);
+	wait_for(&all.readers[0]);
+	ck_assert_uint_gt(all.readers[0].boundary_ns, passed);
+}
+END_TEST
+
 START_TEST(who_does_not_want_it_any_more_is_not_told)
 {
 	ask(&all.readers[0], 0);
@@ -200,6 +213,7 @@ Suite *heartbeat_suite(void)
 	tcase_add_test(tcase, who_is_in_a_hurry_shares);
 	tcase_add_test(tcase, a_moment_is_kept);
 	tcase_add_loop_test(tcase, who_asks_again_is_told_of_another_boundary, 0, 2);
+	tcase_add_test(tcase, who_comes_after_the_eve_is_told_of_another_boundary);
 	tcase_add_test(tcase, who_does_not_want_it_any_more_is_not_told);
 	tcase_set_timeout(tcase, 20);
 	suite_add_tcase(suite, tcase);
