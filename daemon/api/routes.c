@@ -21,6 +21,12 @@ static const struct parameter processes_parameters[] = {
 	{NULL, false, NULL},
 };
 
+static const struct parameter tasks_parameters[] = {
+	{"pid", false, "the process; required"},
+	{"format", false, "text (default), or json"},
+	{NULL, false, NULL},
+};
+
 static const struct parameter gpu_parameters[] = {
 	{"format", false, "json (default), or text: tables"},
 	{NULL, false, NULL},
@@ -62,6 +68,8 @@ const struct route routes[] = {
          "running processes, by CPU time of the last minute (JSON)"},
 	{"/memory", handle_memory, memory_parameters, "/memory?pid=PID",
          "memory of one process over time, and the stacks that make it grow (JSON)"},
+	{"/tasks", handle_tasks, tasks_parameters, "/tasks?pid=PID",
+         "what the asyncio tasks of a Python program do now and wait for"},
 	{"/gpu", handle_gpu, gpu_parameters, "/gpu?format=text",
          "GPUs, and the memory, launches, copies and waits of processes on them (JSON)"},
 	{"/oom", handle_oom, oom_parameters, "/oom",

@@ -32,7 +32,7 @@
 	LANE(memory, "memory")                 /* reads how much memory processes hold */   \
 	LANE(passwords, "passwords")           /* checks passwords */                       \
 	LANE(processes, "processes")           /* makes process lists */                    \
-	LANE(cmdlines, "command-lines")        /* makes them with command lines */          \
+	LANE(cmdlines, "command-lines")        /* with command lines; reads tasks */        \
 	LANE(group, "group")                   /* reads the members of the group */         \
 	LANE(nvml, "nvml")                     /* queries NVIDIA's driver */                \
 	LANE(export, "export")                 /* puts and reads exported profiles */

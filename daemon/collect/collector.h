@@ -39,6 +39,7 @@ struct collector;
 struct gpu;
 struct heaps;
 struct own_cost;
+struct runtime_tasks_plan;
 struct runtimes;
 
 struct collector_stats {
@@ -123,6 +124,9 @@ int collector_in_use(struct collector *collector, enum profile_kind kind,
 struct heaps *collector_heaps(struct collector *collector);
 /* What interpreted code runs; see runtimes/runtimes.h. Owned by the collector. */
 const struct runtimes *collector_runtimes(const struct collector *collector);
+/* As runtimes_plan_tasks(). */
+const char *collector_plan_tasks(const struct collector *collector, uint32_t pid,
+                                 struct runtime_tasks_plan *ret_plan);
 /* GPUs; see gpu/gpu.h. Owned by the collector. */
 struct gpu *collector_gpu(struct collector *collector);
 /* Changes `memory_bytes` of the configuration. */

@@ -3,6 +3,7 @@
  * What a collector reports about itself and its parts.
  */
 #include "collect/collector_private.h"
+#include "runtimes/tasks.h"
 
 #include "base/clock.h"
 #include "profile/builder.h"
@@ -115,4 +116,13 @@ const struct runtimes *collector_runtimes(const struct collector *collector)
 struct gpu *collector_gpu(struct collector *collector)
 {
 	return collector->gpu;
+}
+
+const char *collector_plan_tasks(const struct collector *collector, uint32_t pid,
+                                 struct runtime_tasks_plan *ret_plan)
+{
+	const char *why = runtimes_plan_tasks(&collector->runtimes, pid, ret_plan);
+
+	ret_plan->seen_ns = collector->told_mono_ns;
+	return why;
 }

@@ -31,6 +31,7 @@ void handle_memory(struct request *request);
 void handle_oom(struct request *request);
 void handle_report(struct request *request);
 void handle_processes(struct request *request);
+void handle_tasks(struct request *request);
 void handle_source(struct request *request);
 void handle_status(struct request *request);
 void handle_metrics(struct request *request);

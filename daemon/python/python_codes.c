@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "proc/process_memory.h"
-#include "python/python_text.h"
+#include "cpython/python_text.h"
 
 #include <errno.h>
 #include <string.h>

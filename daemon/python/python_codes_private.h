@@ -9,7 +9,7 @@
 
 #include "base/table.h"
 #include "python/python_codes.h"
-#include "python/python_lines.h"
+#include "cpython/python_lines.h"
 #include "python/python_lines_fetch.h"
 
 /* A user whose programs have code objects or files here. */

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/shares.h"
-#include "python/python_names.h"
+#include "cpython/python_names.h"
 #include "base/table.h"
 
 #include <stdbool.h>

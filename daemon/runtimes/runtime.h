@@ -20,6 +20,7 @@ struct bpf;
 struct crew;
 struct procs;
 struct reader_stats;
+struct runtime_tasks_plan;
 struct store;
 
 /* What a runtime works with. All of it outlives the runtime. */
@@ -76,6 +77,11 @@ struct runtime {
 	/* The name that the program gave a thread, valid until the next call; NULL: none is known.
 	 */
 	const char *(*thread_name)(void *own, const struct runtime_thread *thread);
+
+	/* Plans a reading of a process's tasks (runtimes/tasks.h). NULL, or why there can be none:
+	 * it is not a process of this runtime, or its version does not tell. */
+	const char *(*plan_tasks)(const void *own, uint32_t pid,
+	                          struct runtime_tasks_plan *ret_plan);
 
 	void (*figures)(const void *own, figure_fn *fn, void *ctx);
 	/* Adds the statistics of its reader processes. */

@@ -128,6 +128,18 @@ const char *runtimes_thread_name(struct runtimes *runtimes, const struct runtime
 	return NULL;
 }
 
+const char *runtimes_plan_tasks(const struct runtimes *runtimes, uint32_t pid,
+                                struct runtime_tasks_plan *ret_plan)
+{
+	FOREACH_RUNTIME (runtimes, i, plan_tasks) {
+		const struct runtime *runtime = runtimes->at[i].runtime;
+
+		if (runtime->version(runtimes->at[i].own, pid))
+			return runtime->plan_tasks(runtimes->at[i].own, pid, ret_plan);
+	}
+	return "it does not run Python, or profd does not know yet that it does";
+}
+
 void runtime_version_text(const struct runtime_version *version, char *ret_text)
 {
 	ret_text[0] = '\0';

@@ -46,6 +46,9 @@ bool runtimes_find(struct runtimes *runtimes, uint64_t word, uint64_t offset_wor
 struct runtime_version runtimes_of(const struct runtimes *runtimes, uint32_t pid);
 uint64_t runtimes_began(const struct runtimes *runtimes, uint32_t pid, uint64_t image_mono_ns);
 const char *runtimes_thread_name(struct runtimes *runtimes, const struct runtime_thread *thread);
+/* As of struct runtime; of the first runtime that the process runs. */
+const char *runtimes_plan_tasks(const struct runtimes *runtimes, uint32_t pid,
+                                struct runtime_tasks_plan *ret_plan);
 /* "3.11", in a buffer that has at least RUNTIME_VERSION_BYTES; "" for no runtime. */
 enum { RUNTIME_VERSION_BYTES = 24 };
 void runtime_version_text(const struct runtime_version *version, char *ret_text);

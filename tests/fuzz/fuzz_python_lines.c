@@ -3,7 +3,7 @@
  * Any bytes as a line table of each version: a line is none or a positive int, and a truncated
  * table gives the same line or none.
  */
-#include "python/python_lines.h"
+#include "cpython/python_lines.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "base/text.h"
 #include "python/python_layouts.h"
-#include "python/python_names.h"
+#include "cpython/python_names.h"
 
 #include <stdlib.h>
 #include <string.h>

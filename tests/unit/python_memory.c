@@ -6,7 +6,7 @@
 #include "tests/unit/python_memory.h"
 
 #include "python/python_layouts.h"
-#include "python/python_names.h"
+#include "cpython/python_names.h"
 
 #include <check.h>
 #include <errno.h>

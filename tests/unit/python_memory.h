@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "python/python_objects.h"
+#include "cpython/python_objects.h"
 
 enum { PYTHON_MEMORY = 0x10000, PYTHON_MEMORY_BYTES = 1 << 18, PYTHON_LAYOUTS = 7 };
 

@@ -150,6 +150,7 @@
 	SUITE(disks)             \
 	SUITE(bound)             \
 	SUITE(runtimes)          \
+	SUITE(tasks)             \
 	SUITE(tick_lag)          \
 	SUITE(python_codes)      \
 	SUITE(python_codes_room) \

@@ -7,7 +7,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/cleanup.h"
-#include "python/python_lines.h"
+#include "cpython/python_lines.h"
 
 #include <stdio.h>
 #include <string.h>

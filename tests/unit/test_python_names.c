@@ -3,7 +3,7 @@
  * Names of threads are found in memory as each CPython version lays it out. Nothing else passes for
  * a name, and the number of reads is bounded.
  */
-#include "python/python_names.h"
+#include "cpython/python_names.h"
 
 #include "tests/unit/python_memory.h"
 #include "tests/unit/suites.h"

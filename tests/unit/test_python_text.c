@@ -5,7 +5,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/text.h"
-#include "python/python_text.h"
+#include "cpython/python_text.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpf/execs.h"
-#include "python/python_names.h"
+#include "cpython/python_names.h"
 #include "object/reach.h"
 #include "tests/unit/python_memory.h"
 #include "tests/unit/suites.h"

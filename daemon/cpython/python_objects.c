@@ -4,9 +4,9 @@
  * share their keys, in the dict's own array. Versions differ in three places: the head of a table
  * of keys, where an instance has its dict, and where values begin.
  */
-#include "python/python_objects.h"
+#include "cpython/python_objects.h"
 
-#include "python/python_text.h"
+#include "cpython/python_text.h"
 
 #include <string.h>
 
@@ -38,6 +38,11 @@ static bool read_at(struct python_objects *objects, uint64_t address, void *into
 		return false;
 	objects->reads_left--;
 	return objects->read(objects->ctx, address, into, len) == 0;
+}
+
+bool python_objects_bytes(struct python_objects *objects, uint64_t address, void *into, size_t len)
+{
+	return read_at(objects, address, into, len);
 }
 
 static bool is_address(uint64_t word)
@@ -165,20 +170,21 @@ static bool is_text(struct python_objects *objects, uint64_t text, const char *w
 	       memcmp(characters, wanted, len) == 0;
 }
 
-bool python_objects_text(struct python_objects *objects, uint64_t text, struct buf *buf)
+bool python_objects_text(struct python_objects *objects, uint64_t text, size_t most,
+                         struct buf *buf)
 {
 	const struct python_process *process = objects->process;
-	uint8_t characters[4 * MAX_PYTHON_THREAD_NAME];
+	uint8_t characters[4 * MAX_PYTHON_TEXT];
 	uint64_t length;
 	uint32_t state, width;
 
 	if (!is_address(text) || !read_text_head(objects, text, &length, &state))
 		return false;
 	width = state >> (process->kind_shift & 31) & 7;
-	bool ascii = is_ascii(objects, state), cut = length > MAX_PYTHON_THREAD_NAME;
-	if (!length || (width != 1 && width != 2 && width != 4))
+	bool ascii = is_ascii(objects, state), cut = length > most;
+	if (!length || most > MAX_PYTHON_TEXT || (width != 1 && width != 2 && width != 4))
 		return false;
-	size_t bytes = (size_t)(cut ? MAX_PYTHON_THREAD_NAME : length) * width;
+	size_t bytes = (size_t)(cut ? most : length) * width;
 	if (!read_at(objects, text + (ascii ? process->text_ascii : process->text_compact),
 	             characters, bytes))
 		return false;

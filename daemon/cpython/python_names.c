@@ -3,7 +3,7 @@
  * The list begins with the newest interpreter and ends with the main one. If a thread has names in
  * several interpreters, the one in the main interpreter is kept.
  */
-#include "python/python_names.h"
+#include "cpython/python_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void name_thread(uint64_t ident, uint64_t thread, void *ctx)
 	if (!name)
 		return;
 	object = python_objects_attribute(naming->objects, thread, "_name");
-	if (!object || !python_objects_text(naming->objects, object, &text))
+	if (!object || !python_objects_text(naming->objects, object, MAX_PYTHON_THREAD_NAME, &text))
 		return;
 	if (buf_error(&text)) {
 		naming->out_of_memory = true;

@@ -2,7 +2,7 @@
 /*
  * Converts one character at a time, in this machine's byte order and at any alignment.
  */
-#include "python/python_text.h"
+#include "cpython/python_text.h"
 
 #include <string.h>
 

@@ -34,6 +34,7 @@ struct python_objects {
 enum {
 	MAX_PYTHON_ENTRIES = 1 << 16, /* of a dict; the largest sys.modules has 8,000 */
 	MAX_PYTHON_THREAD_NAME = 64,  /* characters; the rest of a name is left out */
+	MAX_PYTHON_TEXT = 512,        /* of any string */
 };
 
 /* The word at an address; 0 when it cannot be read, or is not a valid address in a program. */
@@ -48,6 +49,9 @@ uint64_t python_objects_find(struct python_objects *objects, uint64_t dict, cons
 uint64_t python_objects_attribute(struct python_objects *objects, uint64_t object,
                                   const char *name);
 uint64_t python_objects_variable(struct python_objects *objects, uint64_t module, const char *name);
-/* Appends a str, as python_text_add() writes it, up to MAX_PYTHON_THREAD_NAME characters. False:
- * the object is not a str. */
-bool python_objects_text(struct python_objects *objects, uint64_t text, struct buf *buf);
+/* Appends a str, as python_text_add() writes it, up to `most` characters, at most MAX_PYTHON_TEXT.
+ * False: the object is not a str. */
+bool python_objects_text(struct python_objects *objects, uint64_t text, size_t most,
+                         struct buf *buf);
+/* Reads all of [address, address + len); false: it cannot be read, or too much was. */
+bool python_objects_bytes(struct python_objects *objects, uint64_t address, void *into, size_t len);

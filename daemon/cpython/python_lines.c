@@ -5,7 +5,7 @@
  * can make them wrap, and a line that is not a positive int counts as no line. An instruction
  * without a line belongs to what the instruction before it does, and gets that instruction's line.
  */
-#include "python/python_lines.h"
+#include "cpython/python_lines.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "python/python_objects.h"
+#include "cpython/python_objects.h"
 
 enum {
 	/* Reads in one walk: enough for one search among 8,000 modules, and five for each

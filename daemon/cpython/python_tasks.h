@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reads asyncio's tasks from the memory of a process: the sets that asyncio.tasks keeps of them,
+ * then of each task its name, the coroutines that it has called, one in another, and what it waits
+ * for. CPython 3.11 to 3.13, tasks of the module _asyncio, which uvloop uses as well. The work is
+ * bounded, whatever the memory holds; any thread. Structures: Modules/_asynciomodule.c,
+ * Include/cpython/genobject.h, Include/internal/pycore_frame.h.
+ */
+#pragma once
+
+#include "cpython/python_objects.h"
+#include "runtimes/tasks.h"
+
+enum {
+	/* Reads in one walk: some 150 for each of 1,000 tasks with five frames, and the search for
+	 * the module. */
+	MAX_PYTHON_TASK_READS = 1 << 18,
+};
+
+/* Whether tasks of that version can be read. */
+bool python_tasks_known(uint32_t version);
+/* 0 or -ENOMEM. The result must be released in any case. A program without asyncio has none. */
+int python_tasks_read(struct python_objects *objects, struct runtime_tasks *ret_tasks);
