@@ -7,14 +7,20 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/shares.h"
 #include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <utlist.h>
 
 /* A busy disk answers within this time; a server that is gone does not. */
 static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
+
+/* What was given up because other jobs hang, or because there are too many, is tried again: after
+ * this time, then after twice as long each time. */
+static const uint64_t first_rest_ns = 2 * NSEC_PER_SEC, longest_rest_ns = 300 * NSEC_PER_SEC;
 
 /* The user is part of the key: with shared tickets one user could delay the files of another.
  * Hashed as bytes. */
@@ -31,6 +37,9 @@ struct opening {
 	struct place place; /* its path points to `path` below */
 	char *path;
 	UT_hash_handle hh; /* by key, where the file has an inode */
+	/* While it is put off. */
+	struct opening *prev, *next;
+	uint64_t due_ns, rest_ns;
 };
 
 struct closing {
@@ -43,7 +52,10 @@ struct opener {
 	struct crew *crew;
 	struct opening *by_key;
 	uint32_t last_ticket;
-	struct buf opened; /* struct opened, reported together */
+	struct buf opened;     /* struct opened, reported together */
+	struct opening *later; /* those that are put off */
+	struct shares later_shares;
+	uv_timer_t timer; /* for the next one that is due */
 };
 
 static void opening_free(struct opening *opening)
@@ -60,12 +72,46 @@ static void open_one(struct crew_job *job)
 		store_open(opening->opener->config.store, &opening->key.file, &opening->place);
 }
 
+static void on_timer(uv_timer_t *timer);
+
+static void arm(struct opener *opener, uint64_t now_ns)
+{
+	const struct opening *opening;
+	uint64_t due_ns = UINT64_MAX;
+
+	DL_FOREACH (opener->later, opening)
+		if (opening->due_ns < due_ns)
+			due_ns = opening->due_ns;
+	if (due_ns != UINT64_MAX)
+		uv_timer_start(&opener->timer, on_timer,
+		               due_ns > now_ns ? (due_ns - now_ns) / NSEC_PER_MSEC + 1 : 1, 0);
+}
+
+/* Keeps the ticket for another try. False: there are too many. */
+static bool put_off(struct opening *opening)
+{
+	struct opener *opener = opening->opener;
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!shares_take_beside_root(&opener->later_shares, opening->place.user, 1))
+		return false;
+	opening->rest_ns = opening->rest_ns ? 2 * opening->rest_ns : first_rest_ns;
+	if (opening->rest_ns > longest_rest_ns)
+		opening->rest_ns = longest_rest_ns;
+	opening->due_ns = now_ns + opening->rest_ns;
+	DL_APPEND(opener->later, opening);
+	arm(opener, now_ns);
+	return true;
+}
+
 static void opened_one(struct crew_job *job, int err)
 {
 	struct opening *opening = (struct opening *)job;
 	struct opener *opener = opening->opener;
 	const struct opened opened = {opening->ticket, err ? 0 : opening->id};
 
+	if (err == -ETIMEDOUT && put_off(opening))
+		return;
 	if (opening->hh.tbl)
 		HASH_DEL(opener->by_key, opening);
 	store_redeem_ticket(opener->config.store, opened.ticket, opening->place.user, opened.id);
@@ -129,6 +175,25 @@ static void tell(void *ctx)
 	buf_release(&opened);
 }
 
+/* Tries again what is due. */
+static void on_timer(uv_timer_t *timer)
+{
+	struct opener *opener = timer->data;
+	uint64_t now_ns = clock_mono_ns();
+	struct opening *opening, *next;
+
+	DL_FOREACH_SAFE (opener->later, opening, next) {
+		if (opening->due_ns > now_ns)
+			continue;
+		DL_DELETE(opener->later, opening);
+		shares_give(&opener->later_shares, opening->place.user, 1);
+		if (crew_submit(opener->crew, &opening->job))
+			opened_one(&opening->job, -ETIMEDOUT);
+	}
+	arm(opener, now_ns);
+	tell(opener);
+}
+
 int opener_new(const struct opener_config *config, struct opener **ret_opener)
 {
 	_cleanup_free_ struct opener *opener = calloc(1, sizeof(*opener));
@@ -144,6 +209,9 @@ int opener_new(const struct opener_config *config, struct opener **ret_opener)
 	               &opener->crew);
 	if (err)
 		return err;
+	uv_timer_init(config->loop, &opener->timer);
+	opener->timer.data = opener;
+	opener->later_shares.whole = OPENER_LATER;
 	object_keep_dead(true);
 	*ret_opener = TAKE_PTR(opener);
 	return 0;
@@ -151,15 +219,23 @@ int opener_new(const struct opener_config *config, struct opener **ret_opener)
 
 void opener_stop(struct opener *opener)
 {
+	uv_close((uv_handle_t *)&opener->timer, NULL);
 	crew_stop(opener->crew);
 }
 
 void opener_free(struct opener *opener)
 {
 	struct object *object, *next;
+	struct opening *opening, *next_opening;
 
 	if (!opener)
 		return;
+	DL_FOREACH_SAFE (opener->later, opening, next_opening) {
+		if (opening->hh.tbl)
+			HASH_DEL(opener->by_key, opening);
+		opening_free(opening);
+	}
+	shares_clear(&opener->later_shares);
 	object_keep_dead(false);
 	for (object = object_take_dead(); object; object = next) {
 		next = object->next_dead;
@@ -215,7 +291,7 @@ uint32_t opener_open(struct opener *opener, const struct file_key *key, const st
 	if (!opening)
 		return 0;
 	opening->ticket = next_ticket(opener);
-	if (crew_submit(opener->crew, &opening->job)) {
+	if (crew_submit(opener->crew, &opening->job) && !put_off(opening)) {
 		opening_free(opening);
 		return 0;
 	}

@@ -3,8 +3,9 @@
  * struct opener - opens the files that processes map, without waiting for any file system. A caller
  * that asks for a file that the store does not know gets a ticket (object/store.h). The file is
  * opened on a thread of a crew (base/crew.h), and the object's id is then reported to the holders
- * of the ticket. A file system that hangs delays only the files on it. The opener closes the
- * store's files in the same way.
+ * of the ticket. A file system that hangs delays only the files on it. What is given up because
+ * of others, of the same user or of a crew that has too much to do, is tried again later, and its
+ * ticket stays valid. The opener closes the store's files in the same way.
  *
  * Loop thread only.
  */
@@ -14,6 +15,8 @@
 #include "object/store.h"
 
 struct opener;
+
+enum { OPENER_LATER = 1024 }; /* files that are tried again later, with a share for each user */
 
 struct opened {
 	uint32_t ticket;
@@ -43,7 +46,7 @@ void opener_free(struct opener *opener);
 DEFINE_CLEANUP(struct opener *, opener_free)
 
 /* Returns the id of the object, a ticket, or 0: there is no file, or too many files of that user
- * wait already. */
+ * are put off already. */
 uint32_t opener_open(struct opener *opener, const struct file_key *key, const struct place *place);
 /* Waits briefly, at most OPENER_PATIENCE_NS, for files that were requested within that time. Called
  * before stacks are looked up in those files. */

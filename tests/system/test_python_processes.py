@@ -18,7 +18,7 @@ import daemon
 from lacks import host_lacks
 from python_runs import PythonCase, rooted, running, shown
 from pythons import SCRIPTS, name_of, pythons, script, system_python
-from workload import Workload
+from workload import Workload, wait_used
 
 BESIDE = True
 METHOD = ["<module>", "main", "Work.run", "Work.middle", "Work.sixty"]
@@ -188,6 +188,7 @@ class Hostile(PythonCase):
             pids = at_once([
                 [python.path, script("overwrites"), str(seed)] for python in pythons() for seed in range(SPOILERS)
             ])
+            wait_used(started["split"], 0.3)
             type(self).profile = server.profile(f"from={start:.3f}")
             after = server.metrics()
             self.assertTrue(server.alive())

@@ -62,8 +62,11 @@ class Wall(unittest.TestCase):
         # On busy CPUs it also wants one. The interval may begin and end anywhere in a round.
         self.assertAlmostEqual(sleeps / (sleeps + computes), 0.6, delta=0.06)
         self.assertGreater(sleeps + computes, 0.3)
-        event = sum(s.values[1] for s in wall.samples if "waits_for" in s.names) / wall.duration_ns
+        other = [s for s in wall.samples if s.labels["tid"] != pid]
+        event, named = (sum(s.values[1] for s in other if name in (None, *s.names)) / wall.duration_ns for name in (None, "waits_for"))
         self.assertAlmostEqual(event, 1, delta=0.1)
+        # Where other programs have many waits, some are not sampled when they begin, and have no frames of Python.
+        self.assertGreater(named, 0.7)
         self.assertRegex(text, r"\bsleeps\b")
         self.assertRegex(text, r"(?m)^States: sleep [\d.]+ % \(.*\), .*running [\d.]+ %")
         self.assertRegex(text, r"(?m)^GIL: released [\d.]+ %, .*held [\d.]+ %")

@@ -20,6 +20,7 @@
 	SUITE(bpf_types)         \
 	SUITE(aside)             \
 	SUITE(crew)              \
+	SUITE(opener)            \
 	SUITE(mounts)            \
 	SUITE(mapping_set)       \
 	SUITE(maps_reader)       \
