@@ -182,7 +182,8 @@ static void on_timer(uv_timer_t *timer)
 	uint64_t now_ns = clock_mono_ns();
 	struct opening *opening, *next;
 
-	DL_FOREACH_SAFE (opener->later, opening, next) {
+	for (opening = opener->later; opening; opening = next) {
+		next = opening->next;
 		if (opening->due_ns > now_ns)
 			continue;
 		DL_DELETE(opener->later, opening);
@@ -230,7 +231,8 @@ void opener_free(struct opener *opener)
 
 	if (!opener)
 		return;
-	DL_FOREACH_SAFE (opener->later, opening, next_opening) {
+	for (opening = opener->later; opening; opening = next_opening) {
+		next_opening = opening->next;
 		if (opening->hh.tbl)
 			HASH_DEL(opener->by_key, opening);
 		opening_free(opening);
