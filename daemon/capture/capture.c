@@ -332,6 +332,18 @@ static uint64_t after_boot(uint64_t mono_ns)
 	return is_before(mono_ns, 0) ? 0 : mono_ns;
 }
 
+/* The rest of a report, of the time that its slices cover. */
+static int read_more(struct capture *capture, uint64_t from, uint64_t to)
+{
+	const struct slices *slices = &capture->slices;
+	struct report_time time = {from, to};
+
+	if (slices->count)
+		time.from_mono_ns = slices->profiles[0]->start_mono_ns;
+	return report_more_read(capture->from.collector, capture->from.history,
+	                        &capture->ask.selection, &time, &capture->more);
+}
+
 static void capture_read(struct capture *capture)
 {
 	uint64_t from = after_boot(capture->from_mono_ns), to = after_boot(capture->to_mono_ns);
@@ -344,8 +356,7 @@ static void capture_read(struct capture *capture)
 		err = add_second(capture, &second);
 	slices_release(&second);
 	if (!err && capture->ask.more)
-		err = report_more_read(capture->from.collector, capture->from.history, from, to,
-		                       &capture->more);
+		err = read_more(capture, from, to);
 	if (!err)
 		err = add_state(capture);
 	if (err || !is_older(capture)) {

@@ -28,12 +28,75 @@ bool report_needs(enum profile_kind kind)
 	return false;
 }
 
+/* What processes held. Reports on all processes that are asked for together share one, since a host
+ * may have thousands of processes. */
+struct memory_ends {
+	struct report_time time;
+	bool is_of_all;
+	uint32_t references;
+	struct buf bytes; /* of struct timeline_ends */
+};
+
+/* Bytes of all reports under way; further ones do not tell of memory. */
+enum { MAX_ENDS_BYTES = 2 << 20 };
+static size_t ends_bytes;
+static struct memory_ends *shared_ends;
+
+static void ends_unref(struct memory_ends *ends)
+{
+	if (!ends || --ends->references)
+		return;
+	if (shared_ends == ends)
+		shared_ends = NULL;
+	ends_bytes -= ends->bytes.len;
+	buf_release(&ends->bytes);
+	free(ends);
+}
+
+static struct memory_ends *ends_new(const struct timeline *timeline,
+                                    const struct selection *selection,
+                                    const struct report_time *time)
+{
+	struct memory_ends *ends = calloc(1, sizeof(*ends));
+
+	if (!ends)
+		return NULL;
+	*ends = (struct memory_ends){*time, !selection->pid_count || selection->children, 1,
+	                             BUF_INIT};
+	for (size_t i = 0; !ends->is_of_all && i < selection->pid_count; i++)
+		timeline_add_ends_of(timeline, selection->pids[i], time->from_mono_ns,
+		                     time->to_mono_ns, &ends->bytes);
+	if (ends->is_of_all)
+		timeline_add_ends(timeline, time->from_mono_ns, time->to_mono_ns, &ends->bytes);
+	ends_bytes += ends->bytes.len;
+	return ends;
+}
+
+static struct memory_ends *ends_of(const struct timeline *timeline,
+                                   const struct selection *selection,
+                                   const struct report_time *time)
+{
+	bool is_of_all = !selection->pid_count || selection->children;
+
+	if (is_of_all && shared_ends && !memcmp(&shared_ends->time, time, sizeof(*time))) {
+		shared_ends->references++;
+		return shared_ends;
+	}
+	if (ends_bytes > MAX_ENDS_BYTES)
+		return NULL;
+	struct memory_ends *ends = ends_new(timeline, selection, time);
+	if (ends && is_of_all)
+		shared_ends = ends;
+	return ends;
+}
+
 int report_more_read(const struct collector *collector, const struct history *history,
-                     uint64_t from_mono_ns, uint64_t to_mono_ns, struct report_more *ret_more)
+                     const struct selection *selection, const struct report_time *time,
+                     struct report_more *ret_more)
 {
 	int err = 0;
 
-	*ret_more = (struct report_more){.ends = BUF_INIT};
+	*ret_more = (struct report_more){.ends = NULL};
 	for (size_t kind = 0; kind < KIND_COUNT && !err; kind++) {
 		struct source_status status;
 
@@ -41,19 +104,20 @@ int report_more_read(const struct collector *collector, const struct history *hi
 			continue;
 		collector_source(collector, kind, &status);
 		ret_more->is_on[kind] = status.on;
-		err = recorder_read(history_recorder(history, kind), from_mono_ns, to_mono_ns,
-		                    &ret_more->slices[kind]);
+		err = recorder_read(history_recorder(history, kind), time->from_mono_ns,
+		                    time->to_mono_ns, &ret_more->slices[kind]);
 	}
-	timeline_add_ends(memory_watch_timeline(collector_memory(collector)), from_mono_ns,
-	                  to_mono_ns, &ret_more->ends);
-	return err ?: buf_error(&ret_more->ends);
+	ret_more->ends =
+		ends_of(memory_watch_timeline(collector_memory(collector)), selection, time);
+	return err;
 }
 
 void report_more_release(struct report_more *more)
 {
 	for (size_t kind = 0; kind < KIND_COUNT; kind++)
 		slices_release(&more->slices[kind]);
-	buf_release(&more->ends);
+	ends_unref(more->ends);
+	more->ends = NULL;
 }
 
 static uint64_t add_up(const struct sum *sum, const struct profile *profile)
@@ -104,17 +168,20 @@ static int compare_pids(const void *left, const void *right)
 static int sum_memory(const struct report_more *more, const struct selection *selection,
                       const struct profile *profile, struct report_figures *figures)
 {
-	const struct timeline_ends *ends = (const void *)more->ends.data;
+	const struct timeline_ends *ends;
 	size_t count = profile->task_count + selection->pid_count;
 	_cleanup_free_ uint32_t *pids = calloc(count, sizeof(*pids));
 
 	if (!pids)
 		return -ENOMEM;
+	if (!more->ends)
+		return 0;
+	ends = (const void *)more->ends->bytes.data;
 	for (uint32_t i = 0; i < profile->task_count; i++)
 		pids[i] = profile->tasks[i].pid;
 	memcpy(pids + profile->task_count, selection->pids, selection->pid_count * sizeof(*pids));
 	qsort(pids, count, sizeof(*pids), compare_pids);
-	for (size_t i = 0; i < more->ends.len / sizeof(*ends); i++) {
+	for (size_t i = 0; i < more->ends->bytes.len / sizeof(*ends); i++) {
 		if (!bsearch(&ends[i].pid, pids, count, sizeof(*pids), compare_pids))
 			continue;
 		figures->processes++;

@@ -18,13 +18,18 @@ bool report_needs(enum profile_kind kind);
 struct report_more {
 	struct slices slices[KIND_COUNT];
 	bool is_on[KIND_COUNT];
-	struct buf ends; /* of struct timeline_ends */
+	struct memory_ends *ends; /* NULL: not known */
 };
 
-/* 0 or negative errno. The result must be released in any case. */
+struct report_time {
+	uint64_t from_mono_ns, to_mono_ns;
+};
+
+/* 0 or negative errno. The result must be released in any case. Loop thread, also the release. */
 int report_more_read(const struct collector *collector, const struct history *history,
-                     uint64_t from_mono_ns, uint64_t to_mono_ns, struct report_more *ret_more);
+                     const struct selection *selection, const struct report_time *time,
+                     struct report_more *ret_more);
 void report_more_release(struct report_more *more);
-/* `profile` has the processes whose memory counts. Any thread. 0 or -ENOMEM. */
+/* `profile` has the processes whose memory counts. Any thread. 0 or negative errno. */
 int report_more_sum(const struct report_more *more, const struct selection *selection,
                     const struct profile *profile, struct report_figures *ret_figures);

@@ -127,6 +127,10 @@ const struct runtimes *collector_runtimes(const struct collector *collector);
 /* As runtimes_plan_tasks(). */
 const char *collector_plan_tasks(const struct collector *collector, uint32_t pid,
                                  struct runtime_tasks_plan *ret_plan);
+/* Whether the memory that was read by that plan was that of the program that was known when it was
+ * made: -ESRCH when the process is gone, -EAGAIN when it may have called exec, so that it may be a
+ * program with other privileges. Any thread that ends before the collector is freed. */
+int collector_check_tasks(const struct collector *collector, const struct runtime_tasks_plan *plan);
 /* GPUs; see gpu/gpu.h. Owned by the collector. */
 struct gpu *collector_gpu(struct collector *collector);
 /* Changes `memory_bytes` of the configuration. */

@@ -6,6 +6,8 @@
 #include "runtimes/tasks.h"
 
 #include "base/clock.h"
+#include "bpf/execs.h"
+#include "proc/process_memory.h"
 #include "profile/builder.h"
 
 #include <errno.h>
@@ -125,4 +127,11 @@ const char *collector_plan_tasks(const struct collector *collector, uint32_t pid
 
 	ret_plan->seen_ns = collector->told_mono_ns;
 	return why;
+}
+
+int collector_check_tasks(const struct collector *collector, const struct runtime_tasks_plan *plan)
+{
+	if (execs_since(collector->unwind_maps.memory.execs, plan->pid, plan->seen_ns))
+		return -EAGAIN;
+	return process_memory_is_since(plan->pid, plan->seen_ns) ? 0 : -ESRCH;
 }

@@ -158,6 +158,8 @@ int python_awaits_read(struct python_awaits *awaits, uint64_t coroutine,
 		if (state != TASK_READY || kind == KIND_GENERATOR)
 			break;
 		coroutine = top_of(awaits, frame);
+		task->is_cut = coroutine && task->frame_count == RUNTIME_TASK_FRAMES &&
+		               kind_of(awaits, coroutine) != KIND_NONE;
 	}
 	return err;
 }

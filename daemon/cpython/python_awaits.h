@@ -2,7 +2,7 @@
 /*
  * struct python_awaits - follows a coroutine to what it awaits, and that to what it awaits in turn:
  * the frames of a task, which are on no stack while it waits. Each has its frame in itself. A frame
- * that is suspended in an await has what it awaits on top of its stack. Private to python/.
+ * that is suspended in an await has what it awaits on top of its stack. Private to cpython/.
  */
 #pragma once
 

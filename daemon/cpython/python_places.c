@@ -11,15 +11,10 @@ enum {
 	MAX_CODE_BYTES = 1 << 24,
 };
 
-static uint64_t name_in(struct python_objects *objects, uint64_t code, uint16_t offset)
-{
-	return python_objects_pointer(objects, code + offset);
-}
-
 static bool read_name(struct python_objects *objects, uint64_t code, struct buf *name)
 {
 	const struct python_process *process = objects->process;
-	uint64_t text = name_in(objects, code, process->code_qualname);
+	uint64_t text = python_objects_pointer(objects, code + process->code_qualname);
 
 	return text && python_objects_text(objects, text, MAX_NAME, name);
 }
@@ -55,7 +50,7 @@ bool python_place_read(struct python_objects *objects, uint64_t code, uint64_t i
 	    !python_objects_bytes(objects, code + process->code_first_line, &first_line,
 	                          sizeof(first_line)))
 		return false;
-	file = name_in(objects, code, process->code_filename);
+	file = python_objects_pointer(objects, code + process->code_filename);
 	if (file)
 		python_objects_text(objects, file, MAX_PYTHON_TEXT, &ret_place->file);
 	ret_place->line = read_line(objects, code, first_line, instruction);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum {
+	VERSION_3_12 = 0x030c,
 	/* PySetObject, PyWeakReference, PyListObject. */
 	SET_MASK = 32,
 	SET_TABLE = 40,
@@ -24,17 +25,16 @@ enum {
 	MAX_SET_SIZE = 1 << 16,
 };
 
-static const uint16_t first_with_eager = 0x030c;
-
 struct task_layout {
 	uint32_t version;
 	uint16_t waiter, coroutine, name; /* of struct TaskObj */
+	uint16_t state;                   /* of struct FutureObj, and of TaskObj */
 };
 
 static const struct task_layout layouts[] = {
-	{0x030b, 128, 136, 144},
-	{0x030c, 128, 136, 144},
-	{0x030d, 112, 120, 128},
+	{0x030b, 128, 136, 144, 88},
+	{0x030c, 128, 136, 144, 88},
+	{0x030d, 112, 120, 128, 96},
 };
 
 /* A task that was found, by its address. */
@@ -61,9 +61,10 @@ static const struct task_layout *layout_of(uint32_t version)
 	return NULL;
 }
 
-bool python_tasks_known(uint32_t version)
+bool python_tasks_known(const struct python_process *process)
 {
-	return layout_of(version) != NULL;
+	/* Without a GIL objects have another head. */
+	return layout_of(process->version) && !process->free_threaded;
 }
 
 static const char *name_of(struct walk *walk, uint64_t task)
@@ -140,9 +141,12 @@ static void add_set(struct walk *walk, uint64_t set, bool is_weak)
 		uint64_t key, hash;
 	} entries[SET_BLOCK];
 
-	if (!python_objects_bytes(walk->objects, set + SET_MASK, &mask, sizeof(mask)) ||
-	    mask >= MAX_SET_SIZE || !table)
+	if (!python_objects_bytes(walk->objects, set + SET_MASK, &mask, sizeof(mask)) || !table)
 		return;
+	if (mask >= MAX_SET_SIZE) {
+		walk->tasks->is_incomplete = true;
+		mask = MAX_SET_SIZE - 1;
+	}
 	for (uint64_t first = 0; first <= mask && !walk->err; first += SET_BLOCK) {
 		uint64_t count = mask + 1 - first < SET_BLOCK ? mask + 1 - first : SET_BLOCK;
 
@@ -166,8 +170,8 @@ static void add_set(struct walk *walk, uint64_t set, bool is_weak)
 static void add_interpreter(struct walk *walk, uint64_t interpreter)
 {
 	struct python_objects *objects = walk->objects;
-	uint32_t version = objects->process->version;
-	const char *name = version >= first_with_eager ? "_scheduled_tasks" : "_all_tasks";
+	bool has_eager = objects->process->version >= VERSION_3_12;
+	const char *name = has_eager ? "_scheduled_tasks" : "_all_tasks";
 	uint64_t modules = python_objects_pointer(
 		objects, interpreter + objects->process->interpreter_modules);
 	uint64_t module = modules ? python_objects_find(objects, modules, "asyncio.tasks") : 0;
@@ -176,7 +180,7 @@ static void add_interpreter(struct walk *walk, uint64_t interpreter)
 	set = weak ? python_objects_attribute(objects, weak, "data") : 0;
 	if (set)
 		add_set(walk, set, true);
-	if (!module || version < first_with_eager)
+	if (!module || !has_eager)
 		return;
 	set = python_objects_variable(objects, module, "_eager_tasks");
 	if (set)
@@ -189,6 +193,21 @@ static void add_await(struct walk *walk, struct runtime_task *task, uint64_t of)
 
 	if (found && task->await_count < RUNTIME_TASK_AWAITS)
 		task->awaits[task->await_count++] = found->index;
+}
+
+/* Whether a future is done, so that who waits for it will be called. */
+static bool is_done(struct walk *walk, uint64_t future)
+{
+	static const char *const names[] = {"_asyncio.Future", "_asyncio.Task", "_GatheringFuture"};
+	bool is_future = find(walk, future) != NULL;
+	int32_t state;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !is_future; i++)
+		is_future = python_awaits_is_named(&walk->awaits, future, names[i]);
+	return is_future &&
+	       python_objects_bytes(walk->objects, future + walk->layout->state, &state,
+	                            sizeof(state)) &&
+	       state != 0;
 }
 
 /* What asyncio.gather() has put together. */
@@ -219,7 +238,7 @@ static void add_waiters(struct walk *walk)
 	HASH_ITER (hh, walk->found, found, next) {
 		struct runtime_task *task = &walk->tasks->at[found->index];
 
-		if (task->state == TASK_READY && found->waiter) {
+		if (task->state == TASK_READY && found->waiter && !is_done(walk, found->waiter)) {
 			task->state = TASK_WAITS;
 			add_await(walk, task, found->waiter);
 			if (!task->await_count)
@@ -259,5 +278,6 @@ int python_tasks_read(struct python_objects *objects, struct runtime_tasks *ret_
 	}
 	add_waiters(&walk);
 	forget_found(&walk);
+	ret_tasks->is_incomplete |= !objects->reads_left;
 	return walk.err;
 }

@@ -17,7 +17,7 @@ enum {
 	MAX_PYTHON_TASK_READS = 1 << 18,
 };
 
-/* Whether tasks of that version can be read. */
-bool python_tasks_known(uint32_t version);
+/* Whether tasks of that build can be read. */
+bool python_tasks_known(const struct python_process *process);
 /* 0 or -ENOMEM. The result must be released in any case. A program without asyncio has none. */
 int python_tasks_read(struct python_objects *objects, struct runtime_tasks *ret_tasks);

@@ -71,9 +71,11 @@ static json_t *figures_json(const struct report_figures *figures)
 		                            ? json_integer((json_int_t)figures->sums[i].value)
 		                            : json_null());
 	json_object_set_new(object, "resident_bytes",
-	                    json_integer((json_int_t)figures->resident_bytes));
+	                    figures->processes ? json_integer((json_int_t)figures->resident_bytes)
+	                                       : json_null());
 	json_object_set_new(object, "resident_bytes_before",
-	                    json_integer((json_int_t)figures->resident_before));
+	                    figures->processes ? json_integer((json_int_t)figures->resident_before)
+	                                       : json_null());
 	return object;
 }
 

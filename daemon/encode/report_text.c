@@ -90,7 +90,9 @@ static void write_figures(const struct report_figures *figures, struct buf *out)
 	}
 	if (add_sum(figures, REPORT_minor_faults, "", "minor", "Page faults: ", out))
 		add_sum(figures, REPORT_major_faults, "", "major\n", ", ", out);
-	if (!figures->sums[REPORT_gpu_launches].value && !figures->sums[REPORT_gpu_wait_ns].value)
+	if (!figures->sums[REPORT_gpu_launches].value &&
+	    !figures->sums[REPORT_gpu_copied_bytes].value &&
+	    !figures->sums[REPORT_gpu_wait_ns].value)
 		return;
 	add_sum(figures, REPORT_gpu_launches, "", "launches", "GPU: ", out);
 	add_sum(figures, REPORT_gpu_copied_bytes, "bytes", "copied", ", ", out);

@@ -12,15 +12,21 @@ struct adding {
 	struct buf *out;
 };
 
-static uint64_t resident_at(const struct series *series, uint64_t ms)
+/* In one pass, because this may be done for all processes of the host. */
+static void read_series(const struct adding *adding, const struct series *series,
+                        struct timeline_ends *ends)
 {
 	struct series_cursor cursor = series_begin(series);
-	struct memory_figures held = series->first.figures;
+	struct memory_figures from = series->first.figures, to = from;
 	struct series_point point;
 
-	while (series_next(&cursor, &point) && point.ms <= ms)
-		held = point.figures;
-	return memory_resident(&held);
+	while (series_next(&cursor, &point) && point.ms <= adding->to_ms) {
+		to = point.figures;
+		if (point.ms <= adding->from_ms)
+			from = to;
+	}
+	ends->from_bytes = memory_resident(&from);
+	ends->to_bytes = memory_resident(&to);
 }
 
 static bool has_begun(const struct adding *adding, const struct timeline_process *process,
@@ -34,26 +40,44 @@ static void add_ends(const struct timeline_process *process, void *ctx)
 	const struct adding *adding = ctx;
 	struct timeline_ends ends = {.pid = process->pid};
 
-	if (!process->series.count || (process->ended && process->alive_ms < adding->from_ms))
+	if (!process->series.count || !has_begun(adding, process, adding->to_ms) ||
+	    (process->ended && process->alive_ms < adding->from_ms))
 		return;
-	if (has_begun(adding, process, adding->from_ms))
-		ends.from_bytes = resident_at(&process->series, adding->from_ms);
-	if (!process->ended || process->alive_ms >= adding->to_ms)
-		ends.to_bytes = resident_at(&process->series, adding->to_ms);
+	read_series(adding, &process->series, &ends);
+	if (!has_begun(adding, process, adding->from_ms))
+		ends.from_bytes = 0;
+	if (process->ended && process->alive_ms < adding->to_ms)
+		ends.to_bytes = 0;
 	buf_add(adding->out, &ends, sizeof(ends));
 }
 
-void timeline_add_ends(const struct timeline *timeline, uint64_t from_mono_ns, uint64_t to_mono_ns,
-                       struct buf *out)
+static struct adding adding_of(uint64_t from_mono_ns, uint64_t to_mono_ns, struct buf *out)
 {
 	uint64_t mono_ns = clock_mono_ns(); /* before CLOCK_BOOTTIME, which is never behind it */
-	struct adding adding = {
+
+	return (struct adding){
 		.from_ms = from_mono_ns / NSEC_PER_MSEC,
 		.to_ms = to_mono_ns / NSEC_PER_MSEC,
 		.suspended_ms = (clock_boot_ns() - mono_ns) / NSEC_PER_MSEC,
 		.ticks_per_s = (uint64_t)sysconf(_SC_CLK_TCK),
 		.out = out,
 	};
+}
+
+void timeline_add_ends(const struct timeline *timeline, uint64_t from_mono_ns, uint64_t to_mono_ns,
+                       struct buf *out)
+{
+	struct adding adding = adding_of(from_mono_ns, to_mono_ns, out);
 
 	timeline_each(timeline, add_ends, &adding);
+}
+
+void timeline_add_ends_of(const struct timeline *timeline, uint32_t pid, uint64_t from_mono_ns,
+                          uint64_t to_mono_ns, struct buf *out)
+{
+	struct adding adding = adding_of(from_mono_ns, to_mono_ns, out);
+	const struct timeline_process *process = timeline_find(timeline, pid);
+
+	if (process)
+		add_ends(process, &adding);
 }

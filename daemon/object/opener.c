@@ -40,6 +40,7 @@ struct opening {
 	/* While it is put off. */
 	struct opening *prev, *next;
 	uint64_t due_ns, rest_ns;
+	uint64_t asked_boot_ns; /* the process of `place` existed then; CLOCK_BOOTTIME */
 };
 
 struct closing {
@@ -55,7 +56,8 @@ struct opener {
 	struct buf opened;     /* struct opened, reported together */
 	struct opening *later; /* those that are put off */
 	struct shares later_shares;
-	uv_timer_t timer; /* for the next one that is due */
+	uv_timer_t timer;  /* for the next one that is due */
+	uint64_t timer_ns; /* when it fires; 0: it is not armed */
 };
 
 static void opening_free(struct opening *opening)
@@ -68,23 +70,22 @@ static void open_one(struct crew_job *job)
 {
 	struct opening *opening = (struct opening *)job;
 
+	/* Later the pid may be that of another process, with another root. */
+	if (opening->rest_ns && reach_began_boot_ns(opening->place.pid) > opening->asked_boot_ns)
+		return;
 	opening->id =
 		store_open(opening->opener->config.store, &opening->key.file, &opening->place);
 }
 
 static void on_timer(uv_timer_t *timer);
 
-static void arm(struct opener *opener, uint64_t now_ns)
+static void arm(struct opener *opener, uint64_t due_ns, uint64_t now_ns)
 {
-	const struct opening *opening;
-	uint64_t due_ns = UINT64_MAX;
-
-	DL_FOREACH (opener->later, opening)
-		if (opening->due_ns < due_ns)
-			due_ns = opening->due_ns;
-	if (due_ns != UINT64_MAX)
-		uv_timer_start(&opener->timer, on_timer,
-		               due_ns > now_ns ? (due_ns - now_ns) / NSEC_PER_MSEC + 1 : 1, 0);
+	if (opener->timer_ns && opener->timer_ns <= due_ns)
+		return;
+	opener->timer_ns = due_ns;
+	uv_timer_start(&opener->timer, on_timer,
+	               due_ns > now_ns ? (due_ns - now_ns) / NSEC_PER_MSEC + 1 : 1, 0);
 }
 
 /* Keeps the ticket for another try. False: there are too many. */
@@ -100,7 +101,7 @@ static bool put_off(struct opening *opening)
 		opening->rest_ns = longest_rest_ns;
 	opening->due_ns = now_ns + opening->rest_ns;
 	DL_APPEND(opener->later, opening);
-	arm(opener, now_ns);
+	arm(opener, opening->due_ns, now_ns);
 	return true;
 }
 
@@ -182,16 +183,18 @@ static void on_timer(uv_timer_t *timer)
 	uint64_t now_ns = clock_mono_ns();
 	struct opening *opening, *next;
 
+	opener->timer_ns = 0;
 	for (opening = opener->later; opening; opening = next) {
 		next = opening->next;
-		if (opening->due_ns > now_ns)
+		if (opening->due_ns > now_ns) {
+			arm(opener, opening->due_ns, now_ns);
 			continue;
+		}
 		DL_DELETE(opener->later, opening);
 		shares_give(&opener->later_shares, opening->place.user, 1);
 		if (crew_submit(opener->crew, &opening->job))
 			opened_one(&opening->job, -ETIMEDOUT);
 	}
-	arm(opener, now_ns);
 	tell(opener);
 }
 
@@ -264,6 +267,7 @@ static struct opening *opening_new(struct opener *opener, const struct opening_k
 		.key = *key,
 		.place = *place,
 	};
+	opening->asked_boot_ns = clock_boot_ns();
 	opening->place.path = opening->path = strdup(place->path);
 	if (opening->path)
 		return opening;

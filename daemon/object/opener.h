@@ -16,7 +16,7 @@
 
 struct opener;
 
-enum { OPENER_LATER = 1024 }; /* files that are tried again later, with a share for each user */
+enum { OPENER_LATER = 512 }; /* files that are tried again later, with a share for each user */
 
 struct opened {
 	uint32_t ticket;

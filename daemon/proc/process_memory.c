@@ -86,6 +86,15 @@ bool process_memory_is_of(uint32_t pid, uint64_t began_ns)
 	return reach_began_boot_ns(pid) == began_ns / tick_ns * tick_ns;
 }
 
+bool process_memory_is_since(uint32_t pid, uint64_t mono_ns)
+{
+	const uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t began_ns = reach_began_boot_ns(pid), now_ns = clock_mono_ns();
+
+	/* It may have begun up to a tick later. */
+	return began_ns != UINT64_MAX && began_ns + tick_ns <= mono_ns + (clock_boot_ns() - now_ns);
+}
+
 int process_memory_read(uint32_t pid, uint64_t address, void *into, size_t len)
 {
 	_cleanup_(process_memory_close) struct process_memory memory;

@@ -29,5 +29,8 @@ int process_memory_get(const struct process_memory *memory, uint64_t address, vo
 /* Whether the process with this pid is the one that began at that time (CLOCK_BOOTTIME). A call
  * after a read confirms whose memory was read, except for an exec in between (bpf/execs.h). */
 bool process_memory_is_of(uint32_t pid, uint64_t began_ns);
+/* Whether the process with this pid is one that had begun at that time (CLOCK_MONOTONIC), and so
+ * the one that had the pid then. */
+bool process_memory_is_since(uint32_t pid, uint64_t mono_ns);
 /* Opens, reads, closes. */
 int process_memory_read(uint32_t pid, uint64_t address, void *into, size_t len);

@@ -109,6 +109,8 @@ static struct task folded_task(const struct task *task)
 		.runtime_version = task->runtime_version,
 		.memory = task->memory,
 		.device = task->device,
+		.direction = task->direction,
+		.fault = task->fault,
 		.parent = task->parent,
 		.account = task->account,
 		.began_boot_ns = task->began_boot_ns,
@@ -136,6 +138,8 @@ static uint32_t merge_folded_task(struct merge *merge, uint32_t id)
 		.comm = builder_text(merge->into, FOLDED_NAME),
 		.memory = merge_string(merge, task.memory),
 		.device = merge_string(merge, task.device),
+		.direction = merge_string(merge, task.direction),
+		.fault = merge_string(merge, task.fault),
 		.account = task.account,
 	};
 	return builder_task(merge->into, &other);

@@ -7,9 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "bpf/execs.h"
 #include "kernel/bpf.h"
-#include "object/reach.h"
 #include "proc/process_memory.h"
 #include "python/python_codes.h"
 #include "cpython/python_tasks.h"
@@ -24,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
 	/* A large program has 20,000 code objects of some 600 bytes. When memory runs out, the user
@@ -39,8 +36,7 @@ struct python {
 	struct python_threads *threads;
 	u64 *codes_told; /* see python_codes_told_in() */
 	struct ring_buffer *ring;
-	const uint64_t *execs; /* see bpf/execs.h */
-	size_t bytes_read;     /* from the ring, by one python_read() */
+	size_t bytes_read; /* from the ring, by one python_read() */
 	uv_poll_t poll;
 	bool polling;
 };
@@ -139,7 +135,6 @@ static int open_parts(struct python *python, const struct runtime_config *config
 	const struct python_threads_hooks hooks = {describe, owner_of, python, config->execs};
 
 	python->bpf = config->bpf;
-	python->execs = config->execs;
 	python->ring = ring_buffer__new(bpf_map__fd(python->bpf->skeleton->maps.python_codes),
 	                                take_code, python, NULL);
 	if (!python->ring)
@@ -237,15 +232,6 @@ static int read_memory(void *ctx, uint64_t address, void *into, size_t len)
 	return process_memory_get(ctx, address, into, len);
 }
 
-/* Whether the process with this pid is the one that was known. /proc gives its start in ticks. */
-static bool is_known(const struct runtime_tasks_plan *plan)
-{
-	const uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t began_ns = reach_began_boot_ns(plan->pid), mono_ns = clock_mono_ns();
-
-	return began_ns && began_ns + tick_ns <= plan->seen_ns + (clock_boot_ns() - mono_ns);
-}
-
 /* Aside: see runtimes/tasks.h. */
 static int read_tasks(const struct runtime_tasks_plan *plan, struct runtime_tasks *ret_tasks)
 {
@@ -262,10 +248,6 @@ static int read_tasks(const struct runtime_tasks_plan *plan, struct runtime_task
 	*ret_tasks = (struct runtime_tasks){0};
 	if (!err)
 		err = python_tasks_read(&objects, ret_tasks);
-	if (!err && execs_since(plan->execs, plan->pid, plan->seen_ns))
-		err = -EAGAIN;
-	if (!err && !is_known(plan))
-		err = -ESRCH;
 	return err;
 }
 
@@ -279,13 +261,12 @@ static const char *python_plan_tasks(const void *own, uint32_t pid,
 	*ret_plan = (struct runtime_tasks_plan){
 		.pid = pid,
 		.owner = pythons_owner(python->pythons, pid),
-		.execs = python->execs,
 		.read = read_tasks,
 	};
 	if (!pythons_describe(python->pythons, pid, &process))
 		return "profd does not know its Python yet";
-	if (!python_tasks_known(process.version))
-		return "profd knows the tasks of Python 3.11 to 3.13 only";
+	if (!python_tasks_known(&process))
+		return "profd knows the tasks of Python 3.11 to 3.13 with a GIL only";
 	memcpy(ret_plan->own, &process, sizeof(process));
 	return NULL;
 }

@@ -11,7 +11,7 @@
 
 enum {
 	RUNTIME_TASK_TEXT_BYTES = 1 << 20,
-	RUNTIME_TASKS = 1000,     /* in one reading; others are counted */
+	RUNTIME_TASKS = 1000,     /* in one reading; references to others are counted */
 	RUNTIME_TASK_FRAMES = 32, /* of one task; the innermost are left out */
 	RUNTIME_TASK_AWAITS = 8,  /* tasks that one task waits for; others are left out */
 };
@@ -34,6 +34,7 @@ struct runtime_task {
 	enum runtime_task_state state;
 	struct runtime_task_frame frames[RUNTIME_TASK_FRAMES]; /* the outermost first */
 	uint32_t frame_count;
+	bool is_cut;                          /* it has further frames */
 	uint32_t awaits[RUNTIME_TASK_AWAITS]; /* indices of tasks */
 	uint32_t await_count;
 };
@@ -41,6 +42,7 @@ struct runtime_task {
 struct runtime_tasks {
 	struct runtime_task *at;
 	uint32_t count, left_out;
+	bool is_incomplete;              /* the program has more than is read */
 	struct runtime_task_text *texts; /* own the strings */
 	size_t text_bytes;
 };
@@ -52,16 +54,15 @@ const char *runtime_tasks_text(struct runtime_tasks *tasks, const char *text);
 
 /* How a process's tasks are read; made on the loop thread. */
 struct runtime_tasks_plan {
-	uint32_t pid, owner;   /* the user that runs it */
-	uint64_t seen_ns;      /* all programs of that time were known, CLOCK_MONOTONIC */
-	const uint64_t *execs; /* see bpf/execs.h */
+	uint32_t pid, owner; /* the user that runs it */
+	uint64_t seen_ns;    /* all programs of that time were known, CLOCK_MONOTONIC */
 	int (*read)(const struct runtime_tasks_plan *plan, struct runtime_tasks *ret_tasks);
 	uint64_t own[64]; /* of the runtime */
 };
 
-/* Reads the memory of the process, which may hang: aside (base/aside.h). -ESRCH when the process is
- * gone; -EAGAIN when it may have called exec meanwhile, and so what was read be that of a program
- * with other privileges; -ENOMEM. The result must be released in any case. */
+/* Reads the memory of the process, which may hang: aside (base/aside.h). Whose memory it was must
+ * be checked afterwards (collector_check_tasks()). 0 or negative errno. The result must be released
+ * in any case. */
 static inline int runtime_tasks_read(const struct runtime_tasks_plan *plan,
                                      struct runtime_tasks *ret_tasks)
 {

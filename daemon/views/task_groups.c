@@ -85,34 +85,49 @@ static const struct runtime_task *task_of(const struct task_groups *groups,
 	return &groups->tasks->at[groups->order[group->first + i]];
 }
 
-/* The names of a group's tasks, or of those that they wait for. Returns how many are set. */
-static uint32_t list_names(const struct task_groups *groups, const struct task_group *group,
-                           bool awaited, const char *ret_names[TASK_GROUP_NAMES])
-{
-	uint32_t count = 0;
+struct names {
+	const char *at[TASK_GROUP_NAMES];
+	uint32_t count;
+	bool has_more;
+};
 
-	for (uint32_t i = 0; i < group->count; i++) {
+/* Equal strings of a reading are one. */
+static void add_name(struct names *names, const char *name, bool may_repeat)
+{
+	for (uint32_t i = 0; i < names->count && !may_repeat; i++)
+		if (names->at[i] == name)
+			return;
+	if (names->count < TASK_GROUP_NAMES)
+		names->at[names->count++] = name;
+	else
+		names->has_more = true;
+}
+
+/* The names of a group's tasks, or of those that they wait for. */
+static struct names list_names(const struct task_groups *groups, const struct task_group *group,
+                               bool awaited)
+{
+	struct names names = {.count = 0};
+
+	for (uint32_t i = 0; i < group->count && !names.has_more; i++) {
 		const struct runtime_task *task = task_of(groups, group, i);
 
-		for (uint32_t k = 0; k < (awaited ? task->await_count : 1); k++) {
-			if (count == TASK_GROUP_NAMES)
-				return count;
-			ret_names[count++] =
-				awaited ? groups->tasks->at[task->awaits[k]].name : task->name;
-		}
+		if (!awaited)
+			add_name(&names, task->name, true);
+		for (uint32_t k = 0; awaited && k < task->await_count; k++)
+			add_name(&names, groups->tasks->at[task->awaits[k]].name, false);
 	}
-	return count;
+	return names;
 }
 
 static json_t *names_json(const struct task_groups *groups, const struct task_group *group,
                           bool awaited)
 {
-	const char *names[TASK_GROUP_NAMES];
-	uint32_t count = list_names(groups, group, awaited, names);
+	struct names names = list_names(groups, group, awaited);
 	json_t *array = json_array();
 
-	for (uint32_t i = 0; i < count; i++)
-		json_array_append_new(array, json_text(names[i], strlen(names[i])));
+	for (uint32_t i = 0; i < names.count; i++)
+		json_array_append_new(array, json_text(names.at[i], strlen(names.at[i])));
 	return array;
 }
 
@@ -132,6 +147,22 @@ static json_t *frames_json(const struct runtime_task *task)
 	return array;
 }
 
+size_t task_groups_bytes(const struct task_groups *groups)
+{
+	enum { ROW_BYTES = 64 }; /* of JSON, beside the names */
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct runtime_task *task = task_of(groups, &groups->at[i], 0);
+
+		bytes += ROW_BYTES * (1 + TASK_GROUP_NAMES);
+		for (uint32_t k = 0; k < task->frame_count; k++)
+			bytes += ROW_BYTES + strlen(task->frames[k].function) +
+			         strlen(task->frames[k].file);
+	}
+	return bytes;
+}
+
 json_t *task_groups_json(const struct task_groups *groups)
 {
 	json_t *array = json_array();
@@ -140,12 +171,13 @@ json_t *task_groups_json(const struct task_groups *groups)
 		const struct task_group *group = &groups->at[i];
 		const struct runtime_task *task = task_of(groups, group, 0);
 
-		json_array_append_new(array, json_pack("{s:I, s:s, s:o, s:o, s:o}", "count",
-		                                       (json_int_t)group->count, "state",
-		                                       state_names[task->state], "names",
-		                                       names_json(groups, group, false), "awaits",
-		                                       names_json(groups, group, true), "frames",
-		                                       frames_json(task)));
+		json_array_append_new(array,
+		                      json_pack("{s:I, s:s, s:b, s:o, s:o, s:o}", "count",
+		                                (json_int_t)group->count, "state",
+		                                state_names[task->state], "cut", task->is_cut,
+		                                "names", names_json(groups, group, false), "awaits",
+		                                names_json(groups, group, true), "frames",
+		                                frames_json(task)));
 	}
 	return array;
 }
@@ -153,12 +185,11 @@ json_t *task_groups_json(const struct task_groups *groups)
 static void add_names(const struct task_groups *groups, const struct task_group *group,
                       bool awaited, const char *before, struct buf *out)
 {
-	const char *names[TASK_GROUP_NAMES];
-	uint32_t count = list_names(groups, group, awaited, names);
+	struct names names = list_names(groups, group, awaited);
 
-	for (uint32_t i = 0; i < count; i++)
-		buf_printf(out, "%s%s", i ? ", " : before, names[i]);
-	if (count == TASK_GROUP_NAMES)
+	for (uint32_t i = 0; i < names.count; i++)
+		buf_printf(out, "%s%s", i ? ", " : before, names.at[i]);
+	if (names.has_more)
 		buf_add_text(out, " ...");
 }
 
@@ -175,5 +206,7 @@ void task_groups_text(const struct task_groups *groups, struct buf *out)
 		for (uint32_t k = 0; k < task->frame_count; k++)
 			buf_printf(out, "    %s  %s:%" PRIu32 "\n", task->frames[k].function,
 			           task->frames[k].file, task->frames[k].line);
+		if (task->is_cut)
+			buf_add_text(out, "    ...\n");
 	}
 }

@@ -31,6 +31,8 @@ struct task_groups {
 int task_groups_make(const struct runtime_tasks *tasks, struct task_groups *ret_groups);
 void task_groups_release(struct task_groups *groups);
 
+/* Of the JSON, roughly: it is made as a whole. */
+size_t task_groups_bytes(const struct task_groups *groups);
 /* NULL when out of memory. */
 json_t *task_groups_json(const struct task_groups *groups);
 void task_groups_text(const struct task_groups *groups, struct buf *out);

@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* On a busy host the thread aside may not get to run for this long. */
-static const uint64_t patience_ns = 2 * NSEC_PER_SEC;
+/* A reading takes some milliseconds, but a busy host may not run it sooner. */
+static const uint64_t patience_ns = 500 * NSEC_PER_MSEC;
 
 struct task_reading {
 	struct aside_call call;
@@ -32,6 +32,7 @@ struct task_reading {
 struct tasks_job {
 	struct errand errand;
 	struct aside *aside;
+	const struct collector *collector;
 	uint32_t pid;
 	bool json;
 	const char *why; /* there can be no reading; NULL: there can */
@@ -80,17 +81,22 @@ static int write_tasks(struct tasks_job *job)
 	if (err)
 		return err;
 	runtime_version_text(&job->version, version);
+	if (job->json && out->max && task_groups_bytes(&groups) > out->max)
+		return -EFBIG;
 	if (job->json)
 		return json_write(
-			json_pack("{s:I, s:s, s:s, s:I, s:I, s:o}", "pid", (json_int_t)job->pid,
-		                  "runtime", job->version.runtime->name, "runtime_version", version,
-		                  "tasks", (json_int_t)tasks->count, "left_out",
-		                  (json_int_t)tasks->left_out, "groups", task_groups_json(&groups)),
+			json_pack("{s:I, s:s, s:s, s:I, s:I, s:b, s:o}", "pid",
+		                  (json_int_t)job->pid, "runtime", job->version.runtime->name,
+		                  "runtime_version", version, "tasks", (json_int_t)tasks->count,
+		                  "left_out", (json_int_t)tasks->left_out, "incomplete",
+		                  tasks->is_incomplete, "groups", task_groups_json(&groups)),
 			out);
 	buf_printf(out, "%" PRIu32 " task%s of process %" PRIu32 ", %s %s", tasks->count,
 	           tasks->count == 1 ? "" : "s", job->pid, job->version.runtime->name, version);
 	if (tasks->left_out)
-		buf_printf(out, "; %" PRIu32 " more are left out", tasks->left_out);
+		buf_printf(out, "; up to %" PRIu32 " more are left out", tasks->left_out);
+	if (tasks->is_incomplete)
+		buf_add_text(out, "; not all could be read");
 	buf_add_char(out, '\n');
 	task_groups_text(&groups, out);
 	return buf_error(out);
@@ -122,11 +128,12 @@ static int run_job(struct errand *errand)
 		              "the memory of process %" PRIu32
 		              " is not read: it takes too long, or did lately; try again",
 		              job->pid);
-	if (job->reading->err == -EAGAIN)
+	err = collector_check_tasks(job->collector, &job->reading->plan);
+	if (err == -EAGAIN)
 		return refuse(&errand->refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
 		              "process %" PRIu32 " may run another program now; try again",
 		              job->pid);
-	if (job->reading->err == -ESRCH)
+	if (err == -ESRCH || job->reading->err == -ESRCH)
 		return refuse(&errand->refusal, MHD_HTTP_NOT_FOUND, "process %" PRIu32 " has ended",
 		              job->pid);
 	return job->reading->err ?: write_tasks(job);
@@ -138,6 +145,7 @@ static int gather(struct errand *errand, const struct service *service)
 	struct tasks_job *job = job_of(errand);
 	struct runtime_tasks_plan *plan = &job->reading->plan;
 
+	job->collector = service->collector;
 	job->version = runtimes_of(collector_runtimes(service->collector), job->pid);
 	job->why = collector_plan_tasks(service->collector, job->pid, plan);
 	job->reading->call = (struct aside_call){

@@ -66,8 +66,8 @@ class Tasks(unittest.TestCase):
 
     def test_states(self):
         for _, _, groups in self.each():
-            states = {name: groups[name]["state"] for name in ("fresh", "consumes", "waits", "Task-1")}
-            self.assertEqual(states, {"fresh": "new", "consumes": "waiting", "waits": "waiting", "Task-1": "running"})
+            states = {name: groups[name]["state"] for name in ("fresh", "ready", "consumes", "waits", "Task-1")}
+            self.assertEqual(states, {"fresh": "new", "ready": "ready", "consumes": "waiting", "waits": "waiting", "Task-1": "running"})
             self.assertEqual([frame["function"] for frame in groups["Task-1"]["frames"]], ["main"])
 
     def test_as_a_text(self):

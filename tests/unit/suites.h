@@ -21,6 +21,7 @@
 	SUITE(aside)             \
 	SUITE(crew)              \
 	SUITE(opener)            \
+	SUITE(process_memory)    \
 	SUITE(mounts)            \
 	SUITE(mapping_set)       \
 	SUITE(maps_reader)       \

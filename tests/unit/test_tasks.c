@@ -102,10 +102,14 @@ START_TEST(few_of_many_names_are_said)
 {
 	static const char *const handle[] = {"handle", NULL};
 	_cleanup_(task_groups_release) struct task_groups groups;
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
 	json_t *array;
 
-	for (int i = 0; i < TASKS; i++)
-		add(TASK_WAITS, handle, 3);
+	for (int i = 0; i < TASKS; i++) {
+		struct runtime_task *task = add(TASK_WAITS, handle, 3);
+
+		task->awaits[task->await_count++] = 0;
+	}
 	ck_assert_int_eq(task_groups_make(&tasks, &groups), 0);
 	array = task_groups_json(&groups);
 	ck_assert_uint_eq(json_array_size(array), 1);
@@ -113,7 +117,12 @@ START_TEST(few_of_many_names_are_said)
 	                 TASKS);
 	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(array, 0), "names")),
 	                  TASK_GROUP_NAMES);
+	/* One that all wait for is said once. */
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(array, 0), "awaits")), 1);
 	json_decref(array);
+	ck_assert_uint_ge(task_groups_bytes(&groups), strlen("handle") + strlen("a.py"));
+	task_groups_text(&groups, &text);
+	ck_assert_ptr_nonnull(strstr(buf_text(&text), "task-9 ..., for task-0\n"));
 }
 END_TEST
 

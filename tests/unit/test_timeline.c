@@ -458,6 +458,14 @@ START_TEST(memory_at_the_ends_of_a_time)
 	for (size_t i = 0; i < earlier.len / sizeof(*ends); i++)
 		if (ends[i].pid == 1)
 			ck_assert_uint_eq(ends[i].from_bytes, 20 << 20);
+	/* A process that began later is no part, whatever its pid was before. */
+	buf_clear(&all);
+	timeline_add_ends_of(timeline, 3, 2 * NSEC_PER_SEC, 6 * NSEC_PER_SEC, &all);
+	ck_assert_uint_eq(all.len, 0);
+	timeline_add_ends_of(timeline, 3, 2 * NSEC_PER_SEC, 8 * NSEC_PER_SEC, &all);
+	ck_assert_uint_eq(all.len, sizeof(*ends));
+	timeline_add_ends_of(timeline, 99, 2 * NSEC_PER_SEC, 8 * NSEC_PER_SEC, &all);
+	ck_assert_uint_eq(all.len, sizeof(*ends));
 	buf_clear(&all);
 	timeline_add_ends(timeline, 6 * NSEC_PER_SEC, 9 * NSEC_PER_SEC, &all);
 	ck_assert_uint_eq(all.len, 2 * sizeof(*ends));

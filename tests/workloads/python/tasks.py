@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Truth: asyncio's tasks that wait for timers, for each other and for a queue, one that has not begun, and the main one, which
+"""Truth: asyncio's tasks that wait for timers, for each other and for a queue, one whose future is done, one that has not begun, and the main one, which
 runs. It prints as JSON the name of each task but the main one, with the function, file and line of each of its coroutines, found
 by cr_await and its kin; then it stands still until a line arrives on its input.
 """
@@ -59,6 +59,10 @@ async def ends():
     pass
 
 
+async def is_called_soon(future):
+    await future
+
+
 def chain(coroutine):
     """Yields the place of each frame, as far as another process can follow it: not beyond a generator."""
     while coroutine is not None:
@@ -94,6 +98,10 @@ async def main():
     started.append(asyncio.create_task(handle()))
     await asyncio.create_task(ends(), name="ended")
     await asyncio.sleep(0.1)
+    done = asyncio.get_running_loop().create_future()
+    asyncio.create_task(is_called_soon(done), name="ready")
+    await asyncio.sleep(0)
+    done.set_result(None)
     fresh = asyncio.create_task(handle(), name="fresh")
     tasks = {task.get_name(): list(chain(task.get_coro())) for task in asyncio.all_tasks() if task is not asyncio.current_task()}
     print("ready", flush=True)
