@@ -42,19 +42,16 @@ static struct recorder *recorder_of(const struct capture *capture)
 	return history_recorder(capture->from.history, capture->ask.kind);
 }
 
-/* The recorder of the second kind of VIEW_wall; NULL for other kinds. */
-static struct recorder *second_of(const struct capture *capture)
+/* Whether there is a second kind, that of CPU time. */
+static bool has_second(const struct capture *capture)
 {
-	return capture->ask.selection.view == VIEW_wall
-	               ? history_recorder(capture->from.history, KIND_cpu)
-	               : NULL;
+	return capture->ask.selection.view == VIEW_wall;
 }
 
 /* Whether slices of that kind are read. */
 static bool reads(const struct capture *capture, enum profile_kind kind)
 {
-	return kind == capture->ask.kind ||
-	       (kind == KIND_cpu && capture->ask.selection.view == VIEW_wall) ||
+	return kind == capture->ask.kind || (kind == KIND_cpu && has_second(capture)) ||
 	       (capture->ask.more && report_needs(kind));
 }
 
@@ -350,8 +347,9 @@ static void capture_read(struct capture *capture)
 	int err = recorder_read(recorder_of(capture), from, to, &capture->slices);
 	struct slices second = {0};
 
-	if (!err && second_of(capture))
-		err = recorder_read(second_of(capture), from, to, &second);
+	if (!err && has_second(capture))
+		err = recorder_read(history_recorder(capture->from.history, KIND_cpu), from, to,
+		                    &second);
 	if (!err)
 		err = add_second(capture, &second);
 	slices_release(&second);

@@ -32,7 +32,6 @@ bool report_needs(enum profile_kind kind)
  * may have thousands of processes. */
 struct memory_ends {
 	struct report_time time;
-	bool is_of_all;
 	uint32_t references;
 	struct buf bytes; /* of struct timeline_ends */
 };
@@ -54,19 +53,18 @@ static void ends_unref(struct memory_ends *ends)
 }
 
 static struct memory_ends *ends_new(const struct timeline *timeline,
-                                    const struct selection *selection,
+                                    const struct selection *selection, bool is_of_all,
                                     const struct report_time *time)
 {
 	struct memory_ends *ends = calloc(1, sizeof(*ends));
 
 	if (!ends)
 		return NULL;
-	*ends = (struct memory_ends){*time, !selection->pid_count || selection->children, 1,
-	                             BUF_INIT};
-	for (size_t i = 0; !ends->is_of_all && i < selection->pid_count; i++)
+	*ends = (struct memory_ends){*time, 1, BUF_INIT};
+	for (size_t i = 0; !is_of_all && i < selection->pid_count; i++)
 		timeline_add_ends_of(timeline, selection->pids[i], time->from_mono_ns,
 		                     time->to_mono_ns, &ends->bytes);
-	if (ends->is_of_all)
+	if (is_of_all)
 		timeline_add_ends(timeline, time->from_mono_ns, time->to_mono_ns, &ends->bytes);
 	ends_bytes += ends->bytes.len;
 	return ends;
@@ -84,7 +82,7 @@ static struct memory_ends *ends_of(const struct timeline *timeline,
 	}
 	if (ends_bytes > MAX_ENDS_BYTES)
 		return NULL;
-	struct memory_ends *ends = ends_new(timeline, selection, time);
+	struct memory_ends *ends = ends_new(timeline, selection, is_of_all, time);
 	if (ends && is_of_all)
 		shared_ends = ends;
 	return ends;
@@ -120,41 +118,23 @@ void report_more_release(struct report_more *more)
 	more->ends = NULL;
 }
 
-static uint64_t add_up(const struct sum *sum, const struct profile *profile)
+struct adding {
+	enum profile_kind kind;
+	struct report_figures *figures;
+};
+
+static void add_sample(const struct profile *slice, const struct sample *sample, void *ctx)
 {
-	uint64_t total = 0;
+	const char *task = (const char *)&slice->tasks[sample->task];
+	struct adding *adding = ctx;
 
-	for (uint32_t i = 1; i < profile->sample_count; i++) {
-		const struct sample *sample = &profile->samples[i];
-		const char *task = (const char *)&profile->tasks[sample->task];
-		const uint32_t *label = (const uint32_t *)(task + sum->label);
-
-		if (!sum->of || !strcmp(profile_string(profile, *label), sum->of))
-			total += sample->values[sum->value];
-	}
-	return total;
-}
-
-/* All sums of a kind. */
-static int sum_kind(const struct report_more *more, enum profile_kind kind,
-                    const struct selection *selection, struct report_figures *figures)
-{
-	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	const struct slices *slices = &more->slices[kind];
-	int err;
-
-	if (!builder)
-		return -ENOMEM;
-	err = select_merge(builder, slices->profiles, slices->count, selection);
-	if (err)
-		return err;
 	for (size_t i = 0; i < REPORT_SUM_COUNT; i++) {
-		if (sums[i].kind != kind)
-			continue;
-		figures->sums[i].is_known = more->is_on[kind];
-		figures->sums[i].value = add_up(&sums[i], builder_view(builder));
+		const uint32_t *label = (const uint32_t *)(task + sums[i].label);
+
+		if (sums[i].kind == adding->kind &&
+		    (!sums[i].of || !strcmp(profile_string(slice, *label), sums[i].of)))
+			adding->figures->sums[i].value += sample->values[sums[i].value];
 	}
-	return builder_error(builder);
 }
 
 static int compare_pids(const void *left, const void *right)
@@ -194,15 +174,16 @@ static int sum_memory(const struct report_more *more, const struct selection *se
 int report_more_sum(const struct report_more *more, const struct selection *selection,
                     const struct profile *profile, struct report_figures *ret_figures)
 {
-	struct selection of = *selection;
 	int err = 0;
 
-	/* What it shows of stacks does not matter here. */
-	of.view = VIEW_NONE;
-	of.locks = LOCKS_HIDDEN;
 	*ret_figures = (struct report_figures){0};
-	for (size_t kind = 0; kind < KIND_COUNT && !err; kind++)
-		if (report_needs((enum profile_kind)kind))
-			err = sum_kind(more, (enum profile_kind)kind, &of, ret_figures);
+	for (size_t i = 0; i < REPORT_SUM_COUNT; i++)
+		ret_figures->sums[i].is_known = more->is_on[sums[i].kind];
+	for (size_t kind = 0; kind < KIND_COUNT && !err; kind++) {
+		struct adding adding = {(enum profile_kind)kind, ret_figures};
+
+		err = select_each(more->slices[kind].profiles, more->slices[kind].count, selection,
+		                  add_sample, &adding);
+	}
 	return err ?: sum_memory(more, selection, profile, ret_figures);
 }

@@ -30,6 +30,6 @@ int report_more_read(const struct collector *collector, const struct history *hi
                      const struct selection *selection, const struct report_time *time,
                      struct report_more *ret_more);
 void report_more_release(struct report_more *more);
-/* `profile` has the processes whose memory counts. Any thread. 0 or negative errno. */
+/* `profile` has the processes whose memory counts. Any thread. 0 or -ENOMEM. */
 int report_more_sum(const struct report_more *more, const struct selection *selection,
                     const struct profile *profile, struct report_figures *ret_figures);

@@ -58,7 +58,11 @@ static json_t *places(const struct bound *bound)
 	return array;
 }
 
-/* null: not known. */
+static json_t *number_or_null(bool is_known, uint64_t number)
+{
+	return is_known ? json_integer((json_int_t)number) : json_null();
+}
+
 static json_t *figures_json(const struct report_figures *figures)
 {
 	json_t *object = json_object();
@@ -66,16 +70,13 @@ static json_t *figures_json(const struct report_figures *figures)
 	if (!figures)
 		return object;
 	for (size_t i = 0; i < REPORT_SUM_COUNT; i++)
-		json_object_set_new(object, names[i],
-		                    figures->sums[i].is_known
-		                            ? json_integer((json_int_t)figures->sums[i].value)
-		                            : json_null());
+		json_object_set_new(
+			object, names[i],
+			number_or_null(figures->sums[i].is_known, figures->sums[i].value));
 	json_object_set_new(object, "resident_bytes",
-	                    figures->processes ? json_integer((json_int_t)figures->resident_bytes)
-	                                       : json_null());
+	                    number_or_null(figures->processes, figures->resident_bytes));
 	json_object_set_new(object, "resident_bytes_before",
-	                    figures->processes ? json_integer((json_int_t)figures->resident_before)
-	                                       : json_null());
+	                    number_or_null(figures->processes, figures->resident_before));
 	return object;
 }
 

@@ -21,6 +21,19 @@ int query_number(const struct query *query, const char *name, uint64_t min, uint
 	return 0;
 }
 
+int query_pid(const struct query *query, uint32_t *ret_pid, struct refusal *ret_refusal)
+{
+	uint64_t pid = 0;
+	int err;
+
+	if (!query_get(query, "pid"))
+		return refuse(ret_refusal, 400,
+		              "pid= is missing: an integer from 1 to %d is accepted", MAX_TASK_ID);
+	err = query_number(query, "pid", 1, MAX_TASK_ID, &pid, ret_refusal);
+	*ret_pid = (uint32_t)pid;
+	return err;
+}
+
 int query_switch(const struct query *query, const char *name, bool *value,
                  struct refusal *ret_refusal)
 {

@@ -12,6 +12,8 @@
 
 int query_number(const struct query *query, const char *name, uint64_t min, uint64_t max,
                  uint64_t *value, struct refusal *ret_refusal);
+/* pid=, which must be given. */
+int query_pid(const struct query *query, uint32_t *ret_pid, struct refusal *ret_refusal);
 /* 0 or 1. */
 int query_switch(const struct query *query, const char *name, bool *value,
                  struct refusal *ret_refusal);

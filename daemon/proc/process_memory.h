@@ -26,6 +26,11 @@ void process_memory_close(struct process_memory *memory); /* whether or not open
  * a disk. */
 int process_memory_get(const struct process_memory *memory, uint64_t address, void *into,
                        size_t len);
+/* The same for readers that get a function and its context, which is the struct. */
+static inline int process_memory_get_by(void *memory, uint64_t address, void *into, size_t len)
+{
+	return process_memory_get(memory, address, into, len);
+}
 /* Whether the process with this pid is the one that began at that time (CLOCK_BOOTTIME). A call
  * after a read confirms whose memory was read, except for an exec in between (bpf/execs.h). */
 bool process_memory_is_of(uint32_t pid, uint64_t began_ns);

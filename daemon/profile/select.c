@@ -401,6 +401,32 @@ static int merge_types(struct builder *into, struct profile *const *slices, size
 
 const struct selection select_all = {.loops = LOOPS_KEPT, .locks = LOCKS_KEPT, .dims = true};
 
+static int each_of_slice(const struct profile *slice, const struct filter *filter,
+                         select_sample_fn *fn, void *ctx)
+{
+	_cleanup_free_ bool *kept = calloc(slice->task_count, sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	for (uint32_t id = 0; id < slice->task_count; id++)
+		kept[id] = filter_takes(filter, slice, &slice->tasks[id]);
+	for (uint32_t i = 1; i < slice->sample_count; i++)
+		if (kept[slice->samples[i].task])
+			fn(slice, &slice->samples[i], ctx);
+	return 0;
+}
+
+int select_each(struct profile *const *slices, size_t slice_count,
+                const struct selection *selection, select_sample_fn *fn, void *ctx)
+{
+	_cleanup_(filter_release) struct filter filter = {0};
+	int err = filter_init(&filter, selection, slices, slice_count);
+
+	for (size_t i = 0; i < slice_count && !err; i++)
+		err = each_of_slice(slices[i], &filter, fn, ctx);
+	return err;
+}
+
 int select_merge(struct builder *into, struct profile *const *slices, size_t slice_count,
                  const struct selection *selection)
 {

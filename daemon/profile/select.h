@@ -35,6 +35,10 @@ extern const struct selection select_all;
 /* Whether the values of both mean the same, so that they can be merged. */
 bool select_same_types(const struct profile *a, const struct profile *b);
 
+/* Calls fn for each sample that `selection` keeps, as its slice has it. 0 or -ENOMEM. */
+typedef void select_sample_fn(const struct profile *slice, const struct sample *sample, void *ctx);
+int select_each(struct profile *const *slices, size_t slice_count,
+                const struct selection *selection, select_sample_fn *fn, void *ctx);
 /* Adds those samples of `slices` that `selection` keeps. The slices are in order of time, the
  * oldest first; of VIEW_wall those of CPU time come after the others. Times, ticks, value
  * types and period are added too: the result covers the time from the first slice's start to the

@@ -227,11 +227,6 @@ static const char *python_thread_name(void *own, const struct runtime_thread *th
 	                           thread->mono_ns);
 }
 
-static int read_memory(void *ctx, uint64_t address, void *into, size_t len)
-{
-	return process_memory_get(ctx, address, into, len);
-}
-
 /* Aside: see runtimes/tasks.h. */
 static int read_tasks(const struct runtime_tasks_plan *plan, struct runtime_tasks *ret_tasks)
 {
@@ -239,7 +234,7 @@ static int read_tasks(const struct runtime_tasks_plan *plan, struct runtime_task
 	const struct python_process *process = (const void *)plan->own;
 	struct python_objects objects = {
 		.process = process,
-		.read = read_memory,
+		.read = process_memory_get_by,
 		.ctx = &memory,
 		.reads_left = MAX_PYTHON_TASK_READS,
 	};

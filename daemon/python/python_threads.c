@@ -115,11 +115,6 @@ static size_t list_wanted(const struct python_program *program, struct python_na
 	return count;
 }
 
-static int read_memory(void *ctx, uint64_t address, void *into, size_t len)
-{
-	return process_memory_get(ctx, address, into, len);
-}
-
 /* Drops the names of threads that have ended, because another thread may have got the ident at
  * once. A thread that still exists had its ident all the time, so the name is its own. */
 static void leave_out_ended(struct reading *reading)
@@ -157,7 +152,7 @@ static void run_reading(struct aside_call *call)
 	_cleanup_(process_memory_close) struct process_memory memory;
 	struct python_objects objects = {
 		.process = &reading->process,
-		.read = read_memory,
+		.read = process_memory_get_by,
 		.ctx = &memory,
 		.reads_left = MAX_PYTHON_NAME_READS,
 	};

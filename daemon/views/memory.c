@@ -108,20 +108,15 @@ static int run_memory(struct errand *errand)
 static int read_query(const struct query *query, uint64_t keep_ns, struct memory_ask *ask,
                       struct refusal *ret_refusal)
 {
-	uint64_t pid = 0;
 	int err;
 
-	if (!query_get(query, "pid"))
-		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "pid= is missing: an integer from 1 to %d is accepted", MAX_TASK_ID);
 	*ask = (struct memory_ask){.last_ns = keep_ns};
-	err = query_number(query, "pid", 1, MAX_TASK_ID, &pid, ret_refusal);
+	err = query_pid(query, &ask->pid, ret_refusal);
 	if (!err)
 		err = query_duration(query, "last", NSEC_PER_SEC, keep_ns, &ask->last_ns,
 		                     ret_refusal);
 	if (!err)
 		err = query_switch(query, "pss", &ask->pss, ret_refusal);
-	ask->pid = (uint32_t)pid;
 	return err;
 }
 

@@ -156,14 +156,8 @@ static int gather(struct errand *errand, const struct service *service)
 static int read_ask(const struct query *query, struct tasks_job *job, struct refusal *ret_refusal)
 {
 	const char *format = query_get(query, "format");
-	uint64_t pid = 0;
-	int err;
+	int err = query_pid(query, &job->pid, ret_refusal);
 
-	if (!query_get(query, "pid"))
-		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "pid= is missing: an integer from 1 to %d is accepted", MAX_TASK_ID);
-	err = query_number(query, "pid", 1, MAX_TASK_ID, &pid, ret_refusal);
-	job->pid = (uint32_t)pid;
 	job->json = format && !strcmp(format, "json");
 	if (!err && format && !job->json && strcmp(format, "text") != 0)
 		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,

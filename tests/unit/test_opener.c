@@ -114,6 +114,17 @@ static void run_for(uint64_t ns)
 			usleep(1000);
 }
 
+static void wait_given_up(void)
+{
+	struct crew_stats stats = {0};
+
+	for (int i = 0; i < 100 && !stats.timed_out; i++) {
+		run_for(100 * NSEC_PER_MSEC);
+		opener_get_stats(all.opener, &stats);
+	}
+	ck_assert_uint_eq(stats.timed_out, 1);
+}
+
 START_TEST(a_file_is_opened)
 {
 	uint32_t ticket = opener_open(all.opener, &all.key, &all.place);
@@ -128,17 +139,12 @@ END_TEST
 
 START_TEST(what_waits_behind_one_that_hangs_is_opened_later)
 {
-	struct crew_stats stats = {0};
 	uint32_t ticket;
 
 	begin_to_hang();
 	ticket = opener_open(all.opener, &all.key, &all.place);
 	ck_assert(store_is_ticket(ticket));
-	for (int i = 0; i < 100 && !stats.timed_out; i++) {
-		run_for(100 * NSEC_PER_MSEC);
-		opener_get_stats(all.opener, &stats);
-	}
-	ck_assert_uint_eq(stats.timed_out, 1);
+	wait_given_up();
 	ck_assert_uint_eq(all.count, 0);
 	/* Who asks again waits for the same. */
 	ck_assert_uint_eq(opener_open(all.opener, &all.key, &all.place), ticket);
@@ -156,15 +162,9 @@ END_TEST
 /* Nothing is left when the daemon ends meanwhile. */
 START_TEST(it_ends_while_a_file_is_put_off)
 {
-	struct crew_stats stats = {0};
-
 	begin_to_hang();
 	ck_assert(store_is_ticket(opener_open(all.opener, &all.key, &all.place)));
-	for (int i = 0; i < 100 && !stats.timed_out; i++) {
-		run_for(100 * NSEC_PER_MSEC);
-		opener_get_stats(all.opener, &stats);
-	}
-	ck_assert_uint_eq(stats.timed_out, 1);
+	wait_given_up();
 	end_to_hang();
 }
 END_TEST

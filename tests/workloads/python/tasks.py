@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Truth: asyncio's tasks that wait for timers, for each other and for a queue, one whose future is done, one that has not begun, and the main one, which
-runs. It prints as JSON the name of each task but the main one, with the function, file and line of each of its coroutines, found
-by cr_await and its kin; then it stands still until a line arrives on its input.
+"""Truth: asyncio's tasks that wait for timers, for each other and for a queue, one whose future is done, one that has not
+begun, and the main one, which runs. It prints as JSON the name of each task but the main one, with the function, file and
+line of each of its coroutines, found by cr_await and its kin; then it stands still until a line arrives on its input.
 """
 
 import asyncio
@@ -89,7 +89,6 @@ async def loops():
 
 async def main():
     queue = asyncio.Queue()
-
     first = asyncio.create_task(handle(), name="handler-0")
     started = [first, *(asyncio.create_task(handle(), name=f"handler-{i}") for i in range(1, 3))]
     for name, coroutine in (("loops", loops()), ("later", later()), ("old", calls_old()), ("gathers", gathers()),
