@@ -19,6 +19,9 @@ enum {
 	ID_DIGITS = 64,
 	SHOWN_DIGITS = 12,
 	MAX_CGROUP_BYTES = 256 * 1024, /* a path in each of at most 16 hierarchies */
+	MAX_STAT_BYTES = 4096,
+	STAT_STATE = 3,
+	STAT_MEMORY = 23,
 };
 
 static size_t length(struct text text)
@@ -284,17 +287,36 @@ bool identity_equal(const struct identity *a, const struct identity *b)
 	       !strcmp(a->pod, b->pod);
 }
 
+/* Whether the process has an address space, by its size in /proc/PID/stat: proc_pid_stat(5). The
+ * link /proc/PID/exe would tell as well, but the kernel makes who reads it wait while the process
+ * executes a program. */
+static bool has_memory(uint32_t pid)
+{
+	_cleanup_(buf_release) struct buf stat = BUF_INIT;
+	struct text rest, word = {0};
+	const char *name_end;
+	uint64_t bytes;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (buf_read_file(&stat, path, MAX_STAT_BYTES))
+		return false;
+	/* The command name may hold any bytes. */
+	name_end = memrchr(stat.data, ')', stat.len);
+	rest = name_end ? (struct text){name_end + 1, buf_text(&stat) + stat.len} : text_of("", 0);
+	for (int field = STAT_STATE; field <= STAT_MEMORY; field++)
+		if (!text_word(&rest, &word))
+			return false;
+	return text_decimal(&word, &bytes) && bytes;
+}
+
 /* An ending process gives up first its address space, then its cgroup: a legacy hierarchy shows it
  * in the root until its parent has waited for it. Kernel threads have no address space either; they
  * have no identity. */
 static bool has_left(uint32_t pid, const struct identity *identity)
 {
-	char path[48], target[8];
-
-	if (identity->unit[0] || identity->container[0] || identity->pod[0])
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	return readlink(path, target, sizeof(target)) < 0 && errno != EACCES;
+	return !identity->unit[0] && !identity->container[0] && !identity->pod[0] &&
+	       !has_memory(pid);
 }
 
 int identity_read(uint32_t pid, struct identity *like, struct identity **ret_identity)
