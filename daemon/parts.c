@@ -126,6 +126,7 @@ static int build_names(struct parts *parts, const struct config *config)
 {
 	struct symbolizer_config symbolizer = {
 		.store = parts->store,
+		.jit = collector_jit(parts->collector),
 		.program = READER_SELF,
 		.max_bytes = config->symbol_bytes,
 	};

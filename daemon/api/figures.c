@@ -8,6 +8,7 @@
 #include "gpu/gpu.h"
 #include "heap/heaps.h"
 #include "http/service.h"
+#include "jit/jit.h"
 #include "runtimes/runtimes.h"
 
 #include <stdio.h>
@@ -82,6 +83,15 @@ static void tell_readers(struct telling *to, const struct reader_stats *stats)
 	READER_STATS(STAT)
 }
 
+static void tell_jit(struct telling *to, const struct jit *jit)
+{
+	struct jit_stats of_all, *stats = &of_all;
+
+	jit_get_stats(jit, stats);
+	enter(to, "jit", "jit_");
+	JIT_STATS(STAT)
+}
+
 static void tell_collector(struct telling *to, const struct service *service)
 {
 	struct collector_stats stats;
@@ -96,6 +106,7 @@ static void tell_collector(struct telling *to, const struct service *service)
 	enter(to, "maps_reader", "maps_reader_");
 	tell_crew(to, &stats.maps_reader);
 	tell_readers(to, &stats.readers);
+	tell_jit(to, collector_jit(service->collector));
 	runtimes_figures(collector_runtimes(service->collector), to->fn, to->ctx);
 }
 

@@ -42,6 +42,7 @@ static struct drain_tables tables_of(struct collector *collector)
 		.crew = opener_crew(collector->crews.opener),
 		.execs = collector->unwind_maps.memory.execs,
 		.runtimes = &collector->runtimes,
+		.jit = collector->jit,
 	};
 }
 
@@ -129,6 +130,7 @@ static void drain(void *ctx)
 	struct drained drained;
 	int err;
 
+	jit_read(collector->jit);
 	read_tables(collector);
 	read_sources(collector);
 	sideband_clock_put_off(&collector->sideband_clock);
@@ -316,6 +318,7 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	collector->ctx = config->ctx;
 	own_rate_tick(&collector->own_rate, 0);
 	collector->run_times = run_times_new();
+	collector->jit = jit_new();
 	collector->late_load = (struct late_load){
 		.bpf = &collector->bpf,
 		.states = collector->states,
@@ -324,13 +327,17 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	};
 	collector->crews =
 		(struct crews){.procs = config->procs, .told = on_more_known, .ctx = collector};
-	err = collector->run_times ? late_load_open(&collector->late_load, config->loop) : -ENOMEM;
+	err = collector->run_times && collector->jit
+	              ? late_load_open(&collector->late_load, config->loop)
+	              : -ENOMEM;
 	if (!err)
 		err = load_kernel_half(&collector->bpf, collector->states, &source_config,
 		                       config->unwind_bytes, ret_why);
 	if (!err)
 		err = crews_start(&collector->crews, config->loop, config->store)
 		              ?: start_walkers(collector, ret_why);
+	if (!err)
+		jit_read_by(collector->jit, opener_crew(collector->crews.opener));
 	if (!err)
 		err = sideband_new(config->loop, config->procs, on_told, collector,
 		                   &collector->sideband);
@@ -426,6 +433,7 @@ void collector_stop(struct collector *collector)
 	sideband_clock_stop(&collector->sideband_clock);
 	sideband_stop(collector->sideband);
 	heartbeat_stop(&collector->heartbeat);
+	jit_read_by(collector->jit, NULL);
 	crews_stop(&collector->crews);
 }
 
@@ -443,6 +451,7 @@ void collector_free(struct collector *collector)
 	threads_ran_release(&collector->ran);
 	runtimes_free(&collector->runtimes);
 	crews_free(&collector->crews);
+	jit_free(collector->jit);
 	late_load_release(&collector->late_load);
 	unwind_maps_close(&collector->unwind_maps);
 	bpf_release(&collector->bpf);

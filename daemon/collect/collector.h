@@ -38,6 +38,7 @@
 struct collector;
 struct gpu;
 struct heaps;
+struct jit;
 struct own_cost;
 struct runtime_tasks_plan;
 struct runtimes;
@@ -124,6 +125,8 @@ int collector_in_use(struct collector *collector, enum profile_kind kind,
 struct heaps *collector_heaps(struct collector *collector);
 /* What interpreted code runs; see runtimes/runtimes.h. Owned by the collector. */
 const struct runtimes *collector_runtimes(const struct collector *collector);
+/* The names of generated code; see jit/jit.h. Owned by the collector. */
+struct jit *collector_jit(const struct collector *collector);
 /* As runtimes_plan_tasks(). */
 const char *collector_plan_tasks(const struct collector *collector, uint32_t pid,
                                  struct runtime_tasks_plan *ret_plan);

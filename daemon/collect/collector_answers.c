@@ -115,6 +115,11 @@ const struct runtimes *collector_runtimes(const struct collector *collector)
 	return &collector->runtimes;
 }
 
+struct jit *collector_jit(const struct collector *collector)
+{
+	return collector->jit;
+}
+
 struct gpu *collector_gpu(struct collector *collector)
 {
 	return collector->gpu;

@@ -12,6 +12,7 @@
 #include "heap/heaps.h"
 #include "heap/heaps_life.h"
 #include "ingest/source.h"
+#include "jit/jit.h"
 #include "kernel/bpf.h"
 #include "kernel/hotplug.h"
 #include "kernel/run_times.h"
@@ -31,6 +32,7 @@ struct collector {
 	struct unwind_maps unwind_maps;
 	struct unwinder *unwinder;
 	struct runtimes runtimes;
+	struct jit *jit;
 	struct sideband *sideband;
 	struct sideband_clock sideband_clock;
 	struct hotplug hotplug;

@@ -113,8 +113,8 @@ static void put_frame(struct trace_writer *writer, uint32_t location, uint32_t l
 		frame.line_number = row->number;
 		frame.has_line_number = row->number != 0;
 	}
-	frame.has_kind =
-		kind != MAPPING_PSEUDO && kind != MAPPING_INTERPRETED && kind != MAPPING_LOCK;
+	frame.has_kind = kind != MAPPING_PSEUDO && kind != MAPPING_INTERPRETED &&
+	                 kind != MAPPING_LOCK && kind != MAPPING_JIT;
 	frame.kind = kind == MAPPING_KERNEL ? PERFETTO__PROTOS__FRAME__KIND__KIND_KERNEL
 	                                    : PERFETTO__PROTOS__FRAME__KIND__KIND_NATIVE;
 	data.n_frames = 1;

@@ -9,6 +9,7 @@
 
 #include "base/crew.h"
 #include "ingest/stacks.h"
+#include "jit/jit.h"
 #include "kernel/bpf.h"
 #include "proc/proc.h"
 #include "profile/profile.h"
@@ -31,6 +32,7 @@ struct drain_tables {
 	struct crew *crew;         /* NULL: processes' files and memory are read at once */
 	const uint64_t *execs;     /* see bpf/execs.h */
 	struct runtimes *runtimes; /* NULL: none */
+	struct jit *jit;           /* NULL: generated code has no names */
 };
 
 /* Counts of what went wrong. The functions below add to them. */

@@ -156,9 +156,22 @@ static size_t add_word(struct frames *frames, const struct image *image, const u
 		*ret_location = 0;
 		return 1;
 	}
+	/* The interpreted frames say more. */
+	if (frames->interprets && places_is_trampoline(&frames->places, image, word)) {
+		*ret_location = 0;
+		return 1;
+	}
 	*ret_location = places_user(&frames->places, image, address_of(word),
 	                            is_loop(word) ? MAPPING_LOOP : MAPPING_FILE);
 	return 1;
+}
+
+static bool interprets(const struct stack_words *stack)
+{
+	for (size_t i = 0; i < stack->len; i++)
+		if (is_interpreted(stack->words[i]))
+			return true;
+	return false;
 }
 
 uint32_t frames_add(struct frames *frames, const struct image *image,
@@ -170,6 +183,7 @@ uint32_t frames_add(struct frames *frames, const struct image *image,
 	uint32_t path;
 
 	frames->ran = (struct runtime_version){0};
+	frames->interprets = interprets(stack);
 	if (rest.len && is_cut(rest.words[rest.len - 1]))
 		cut = rest.words[--rest.len];
 	valid = count_valid(image, &rest);

@@ -14,6 +14,7 @@ struct frames {
 	struct places places;
 	struct runtimes *runtimes;
 	struct drain_losses *losses;
+	bool interprets;            /* the latest stack has interpreted frames */
 	uint32_t root;              /* the path that stacks are put on; 0: none */
 	struct runtime_version ran; /* of the interpreted frames in the latest stack */
 };
@@ -25,7 +26,9 @@ static inline struct frames frames_of(const struct drain_tables *tables, struct 
 {
 	return (struct frames){
 		.builder = builder,
-		.places = {.store = tables->store, .builder = builder},
+		.places = {.store = tables->store,
+	                   .builder = builder,
+	                   .generated = {.builder = builder, .jit = tables->jit}},
 		.runtimes = tables->runtimes,
 		.losses = losses,
 	};

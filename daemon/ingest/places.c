@@ -130,9 +130,8 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 
 	if (!mapped)
 		return places_pseudo(places, "[unknown]");
-	/* Executable memory that no file backs was generated at run time. */
-	if (mapped->path[0] == '\0')
-		return places_pseudo(places, "[jit]");
+	if (generated_is_in(mapped))
+		return generated_location(&places->generated, image, address);
 	offset = address - mapped->start + mapped->offset;
 	place = opened_mapping(places, mapped);
 	if (place && object_address(place->object, offset, &own_address))
@@ -140,6 +139,14 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 	if (mapped->path[0] == '[')
 		return places_pseudo(places, mapped->path);
 	return unopened(places, mapped, offset, kind);
+}
+
+bool places_is_trampoline(struct places *places, const struct image *image, uint64_t address)
+{
+	const struct proc_mapping *mapped = mapping_set_find(image->set, address);
+
+	return mapped && generated_is_in(mapped) &&
+	       generated_is_trampoline(&places->generated, image, address);
 }
 
 /* A file's variables follow its code, with the same bias. */

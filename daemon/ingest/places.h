@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ingest/generated.h"
 #include "object/store.h"
 #include "proc/proc.h"
 #include "profile/builder.h"
@@ -15,12 +16,15 @@ struct places {
 	struct store *store;
 	struct builder *builder;
 	struct place_mapping *by_object; /* objects met so far, with their mapping in the slice */
+	struct generated generated;
 	bool met_closed; /* set when the object of an address was closed for lack of room */
 };
 
 /* The location of an address in a mapping of the image. `kind` is MAPPING_FILE or MAPPING_LOOP. */
 uint32_t places_user(struct places *places, const struct image *image, uint64_t address,
                      enum mapping_kind kind);
+/* Whether the code at an address of the image was generated, and only calls an interpreter. */
+bool places_is_trampoline(struct places *places, const struct image *image, uint64_t address);
 /* The location of what is at the address, for which threads wait: of a variable, if a file of the
  * image has the address. */
 uint32_t places_lock(struct places *places, const struct image *image, uint64_t address);

@@ -12,7 +12,8 @@
 enum { COMM_BYTES = 16 };
 
 struct image {
-	uint64_t start_mono_ns;
+	uint64_t start_mono_ns; /* 0: not known */
+	uint32_t pid;
 	char comm[COMM_BYTES]; /* of the main thread */
 	/* Shared with the parent after a fork, until one of the two changes. */
 	struct mapping_set *set;

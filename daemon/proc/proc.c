@@ -154,7 +154,7 @@ struct program *procs_start_program(struct procs *procs, uint32_t pid, const str
 	procs->programs++;
 	program->image.set = like ? mapping_set_ref(like->set) : mapping_set_new(&procs->room);
 	program->image.start_mono_ns = mono_ns;
-	program->pid = pid;
+	program->image.pid = pid;
 	if (like)
 		memcpy(program->image.comm, like->comm, sizeof(like->comm));
 	/* Only now, because add_process() may evict the process that `like` belongs to. */
@@ -258,7 +258,7 @@ void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end,
 
 static void tell_of(struct procs *procs, const struct program *program)
 {
-	struct process *process = procs_find(procs, program->pid);
+	struct process *process = procs_find(procs, program->image.pid);
 
 	if (process)
 		procs_tell_of_mappings(procs, process);

@@ -25,8 +25,7 @@ struct program {
 	/* Links of the list of programs that wait for files to be opened. */
 	struct program *prev_waiting, *next_waiting;
 	bool waits, opened; /* is in that list; one of its files has just been opened */
-	uint32_t pid;
-	uint32_t mapped; /* number of mmap records so far */
+	uint32_t mapped;    /* number of mmap records so far */
 };
 
 struct process {

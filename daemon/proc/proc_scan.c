@@ -43,7 +43,7 @@ static void apply(struct procs *procs, struct process *process, const struct sca
 {
 	struct program *program = process->newest;
 
-	scan_apply(&procs->finder, program->pid, text, &program->image);
+	scan_apply(&procs->finder, program->image.pid, text, &program->image);
 	program_wait(procs, program);
 	procs_tell_of_mappings(procs, process);
 }

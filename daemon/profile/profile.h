@@ -33,6 +33,8 @@ enum mapping_kind {
 	MAPPING_INTERPRETED, /* interpreted code, named when it was recorded: [python 3.11] */
 	MAPPING_LOCK, /* for what a thread waits: variables of an ELF file, addresses as above; or
 	                 any memory of a process, without object */
+	MAPPING_JIT,  /* code that a program has generated, named when it was recorded; or else an
+	                 address of a process, and `object` and `offset` are for jit_find_later() */
 	MAPPING_KINDS
 };
 

@@ -7,6 +7,7 @@
 #include "symbolize/symbolize.h"
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "jit/jit_function.h"
 #include "object/reach.h"
 #include "symbolize/file_names.h"
 #include "symbolize/kernel_names.h"
@@ -31,6 +32,7 @@
 
 struct symbolizer {
 	struct file_names files;
+	struct jit *jit;
 	struct told_files told;
 	struct kernel_names kernel;
 	uint64_t ran_ns;                   /* end of the last run */
@@ -59,6 +61,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 		.slow = slow_names_new(config->program, config->max_bytes / 4 * 3,
 	                               config->max_bytes / 2),
 	};
+	symbolizer->jit = config->jit;
 	symbolizer->told.max_bytes = config->max_bytes / 16;
 	return symbolizer->files.client && symbolizer->files.slow ? TAKE_PTR(symbolizer) : NULL;
 }
@@ -146,6 +149,26 @@ static int name_lock(struct builder *builder, uint32_t id, const struct mapping 
 	return 0;
 }
 
+/* Code that had no name when it was sampled. */
+static int name_jit(struct symbolizer *symbolizer, struct builder *builder, uint32_t id,
+                    const struct mapping *mapping)
+{
+	uint64_t address = builder_view(builder)->locations[id].address;
+	char name[JIT_NAME_BYTES];
+	enum jit_found found = JIT_UNKNOWN;
+
+	if (symbolizer->jit && mapping->object)
+		found = jit_find_later(symbolizer->jit, mapping->object, (uint32_t)mapping->offset,
+		                       address, name);
+	if (found == JIT_UNKNOWN)
+		return name_pseudo(builder, id, mapping);
+	builder_line(builder, id,
+	             found == JIT_KNOWN ? jit_function(builder, name)
+	                                : native_label(builder, JIT_REPLACED_FRAME),
+	             0);
+	return 0;
+}
+
 static int name_location(struct symbolizer *symbolizer, struct builder *builder, uint32_t id)
 {
 	const struct profile *profile = builder_view(builder);
@@ -169,6 +192,8 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 	case MAPPING_KERNEL:
 		symbolizer->in_kernel[symbolizer->in_kernel_count++] = id;
 		return 0;
+	case MAPPING_JIT:
+		return name_jit(symbolizer, builder, id, &mapping);
 	case MAPPING_PSEUDO:
 	case MAPPING_INTERPRETED:
 	case MAPPING_KINDS:

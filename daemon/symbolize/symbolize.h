@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "jit/jit.h"
 #include "names/client.h"
 #include "object/store.h"
 #include "profile/builder.h"
@@ -19,6 +20,7 @@ struct symbolizer;
 struct symbolizer_config {
 	struct store *store; /* must outlive the symbolizer */
 	struct fetch *fetch; /* likewise; NULL: no debuginfod servers */
+	struct jit *jit;     /* likewise; NULL: generated code has no names but those in slices */
 	const char *program; /* program of the reader process, see names_client_new() */
 	uint64_t max_bytes;  /* of the caches and the reader process together */
 };

@@ -153,6 +153,7 @@
 	SUITE(bound)             \
 	SUITE(runtimes)          \
 	SUITE(tasks)             \
+	SUITE(jit_codes)         \
 	SUITE(tick_lag)          \
 	SUITE(python_codes)      \
 	SUITE(python_codes_room) \

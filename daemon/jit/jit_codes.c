@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Laying sorted codes over sorted codes is a merge. Sorting is a merge sort by it, in which the
+ * second half is laid over the first, since it was told later. Code drops what it overlaps even if
+ * it is replaced itself before it is laid, so the ranges of all codes are kept until then.
+ */
+#include "jit/jit_codes.h"
+
+#include "base/clean.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct range {
+	uint64_t start, end;
+};
+
+enum { NAME_OVERHEAD = 16 /* of malloc() */ };
+
+int jit_codes_append(struct jit_codes *codes, uint64_t start, uint64_t end, const char *name,
+                     size_t len)
+{
+	char *copy;
+
+	if (codes->count == codes->capacity) {
+		size_t capacity = codes->capacity * 2 ?: 64;
+		struct jit_code *grown = realloc(codes->at, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		codes->at = grown;
+		codes->capacity = capacity;
+	}
+	copy = strndup(name, len);
+	if (!copy)
+		return -ENOMEM;
+	clean_text(copy);
+	codes->at[codes->count++] = (struct jit_code){
+		.start = start,
+		.end = end,
+		.name = copy,
+		.name_bytes = (uint32_t)strlen(copy),
+	};
+	return 0;
+}
+
+static bool is_same(const struct jit_code *one, const struct jit_code *other)
+{
+	return one->start == other->start && one->end == other->end &&
+	       one->name_bytes == other->name_bytes && !strcmp(one->name, other->name);
+}
+
+/* Drops the codes that overlap one of the ranges: their names become NULL. Code that is told again
+ * stays, and is dropped from `above` instead. */
+static void drop(struct jit_code *below, size_t below_count, struct jit_code *above,
+                 size_t above_count, const struct range *ranges, size_t range_count)
+{
+	size_t range = 0, again = 0;
+
+	for (size_t i = 0; i < below_count; i++) {
+		struct jit_code *code = &below[i];
+
+		while (range < range_count && ranges[range].end <= code->start)
+			range++;
+		if (range == range_count || ranges[range].start >= code->end)
+			continue;
+		while (again < above_count && above[again].start < code->start)
+			again++;
+		if (again < above_count && is_same(code, &above[again]) &&
+		    !above[again].has_replaced)
+			code = &above[again];
+		free(code->name);
+		code->name = NULL;
+	}
+}
+
+/* Moves what is not dropped to `out`, which has room for both. Returns how many are left. */
+static size_t merge(const struct jit_code *below, size_t below_count, const struct jit_code *above,
+                    size_t above_count, struct jit_code *out)
+{
+	size_t next = 0, count = 0;
+
+	for (size_t i = 0; i < above_count; i++) {
+		struct jit_code code = above[i];
+
+		for (; next < below_count && below[next].end <= code.start; next++)
+			if (below[next].name)
+				out[count++] = below[next];
+		if (!code.name)
+			continue;
+		for (size_t j = next; j < below_count && below[j].start < code.end; j++)
+			code.has_replaced |= !below[j].name;
+		out[count++] = code;
+	}
+	for (; next < below_count; next++)
+		if (below[next].name)
+			out[count++] = below[next];
+	return count;
+}
+
+/* Adds the sorted ranges `more` to those at the beginning of `ranges`, which has room for both. */
+static size_t join(struct range *ranges, size_t count, const struct range *more, size_t more_count,
+                   struct range *spare)
+{
+	size_t i = 0, j = 0, joined = 0;
+
+	while (i < count || j < more_count) {
+		bool is_first = j == more_count || (i < count && ranges[i].start <= more[j].start);
+		struct range range = is_first ? ranges[i++] : more[j++];
+
+		if (joined && range.start <= spare[joined - 1].end) {
+			if (spare[joined - 1].end < range.end)
+				spare[joined - 1].end = range.end;
+		} else {
+			spare[joined++] = range;
+		}
+	}
+	memcpy(ranges, spare, joined * sizeof(*spare));
+	return joined;
+}
+
+struct sorting {
+	struct jit_code *spare_codes;
+	struct range *spare_ranges;
+};
+
+/* Sorts codes, and puts what they cover, also those of them that others have replaced, to `ranges`.
+ */
+static size_t sort(const struct sorting *sorting, struct jit_code *codes, size_t count,
+                   struct range *ranges, size_t *ret_range_count)
+{
+	size_t half = count / 2, first, second, first_ranges, second_ranges;
+
+	*ret_range_count = count;
+	if (count == 1)
+		ranges[0] = (struct range){codes->start, codes->end};
+	if (count < 2)
+		return count;
+	first = sort(sorting, codes, half, ranges, &first_ranges);
+	second = sort(sorting, codes + half, count - half, ranges + half, &second_ranges);
+	drop(codes, first, codes + half, second, ranges + half, second_ranges);
+	count = merge(codes, first, codes + half, second, sorting->spare_codes);
+	memcpy(codes, sorting->spare_codes, count * sizeof(*codes));
+	*ret_range_count =
+		join(ranges, first_ranges, ranges + half, second_ranges, sorting->spare_ranges);
+	return count;
+}
+
+int jit_codes_lay(struct jit_codes *codes, struct jit_codes *told, uint32_t since)
+{
+	size_t capacity = codes->count + told->count;
+	struct jit_code *out = calloc(capacity + 1, sizeof(*out));
+
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < told->count; i++)
+		told->at[i].since = since;
+	drop(codes->at, codes->count, told->at, told->count, told->ranges, told->range_count);
+	codes->count = merge(codes->at, codes->count, told->at, told->count, out);
+	codes->capacity = capacity;
+	free(codes->at);
+	codes->at = out;
+	told->count = 0;
+	jit_codes_release(told);
+	return 0;
+}
+
+int jit_codes_sort(struct jit_codes *codes)
+{
+	_cleanup_free_ struct jit_code *spare_codes =
+		calloc(codes->count + 1, sizeof(*spare_codes));
+	_cleanup_free_ struct range *spare_ranges = calloc(codes->count + 1, sizeof(*spare_ranges));
+	const struct sorting sorting = {spare_codes, spare_ranges};
+
+	codes->ranges = calloc(codes->count + 1, sizeof(*codes->ranges));
+	if (!codes->ranges || !spare_codes || !spare_ranges)
+		return -ENOMEM;
+	codes->count = sort(&sorting, codes->at, codes->count, codes->ranges, &codes->range_count);
+	return 0;
+}
+
+const struct jit_code *jit_codes_find(const struct jit_codes *codes, uint64_t address)
+{
+	size_t low = 0, high = codes->count;
+
+	/* The first code that ends after the address. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (codes->at[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < codes->count && codes->at[low].start <= address ? &codes->at[low] : NULL;
+}
+
+size_t jit_codes_bytes(const struct jit_codes *codes)
+{
+	size_t bytes = codes->capacity * sizeof(*codes->at);
+
+	for (size_t i = 0; i < codes->count; i++)
+		bytes += codes->at[i].name_bytes + NAME_OVERHEAD;
+	return bytes;
+}
+
+void jit_codes_release(struct jit_codes *codes)
+{
+	for (size_t i = 0; i < codes->count; i++)
+		free(codes->at[i].name);
+	free(codes->at);
+	free(codes->ranges);
+	*codes = (struct jit_codes){0};
+}

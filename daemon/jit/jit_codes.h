@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct jit_codes - the pieces of code that a program has generated, as it told them: sorted by
+ * address, never overlapping. Code that is told later replaces all code that it overlaps, because
+ * its memory was free by then. Pure; one thread at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jit_code {
+	uint64_t start, end;
+	char *name; /* owned */
+	uint32_t name_bytes;
+	uint32_t since : 31,      /* the number of the reading that told it; from 1 */
+		has_replaced : 1; /* other code was told there before */
+};
+
+/* All zero: empty. */
+struct jit_codes {
+	struct jit_code *at;
+	size_t count, capacity;
+	/* All that was told, from jit_codes_sort() to jit_codes_lay(). */
+	struct range *ranges;
+	size_t range_count;
+};
+
+/* Appends code; the whole is not sorted afterwards. `name` is copied, as text that may be shown.
+ * -ENOMEM. */
+int jit_codes_append(struct jit_codes *codes, uint64_t start, uint64_t end, const char *name,
+                     size_t len);
+/* Sorts codes that were appended in the order in which they were told. -ENOMEM. */
+int jit_codes_sort(struct jit_codes *codes);
+/* Adds sorted codes that were told since, by the reading `since`; `told` is empty afterwards. Code
+ * that is known already stays as it is. 0 or -ENOMEM: nothing was added. */
+int jit_codes_lay(struct jit_codes *codes, struct jit_codes *told, uint32_t since);
+/* The code that contains an address, or NULL. */
+const struct jit_code *jit_codes_find(const struct jit_codes *codes, uint64_t address);
+size_t jit_codes_bytes(const struct jit_codes *codes); /* memory; looks at all of them */
+void jit_codes_release(struct jit_codes *codes);

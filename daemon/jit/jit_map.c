@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "jit/jit_map.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "jit/perf_map.h"
+#include "object/path.h"
+#include "object/reach.h"
+#include "proc/owner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_STATUS_BYTES = 16384, MAX_NAME_BYTES = 1024 };
+
+/* Times of files are those of the kernel's tick, and the wall clock may be adjusted a little. */
+#define SLACK_NS (100 * NSEC_PER_MSEC)
+#define OPEN_NS  NSEC_PER_SEC
+
+/* The number by which the process knows itself: the last one of "NSpid:\t123\t7". */
+static int own_number(uint32_t pid, uint64_t *ret_number)
+{
+	static const char key[] = "\nNSpid:";
+	_cleanup_(buf_release) struct buf status = BUF_INIT;
+	struct text text, line, word;
+	char path[32];
+	int err = -ENOENT;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	text = buf_read_text(&status, path, MAX_STATUS_BYTES);
+	text.at = text.at < text.end
+	                  ? memmem(text.at, (size_t)(text.end - text.at), key, sizeof(key) - 1)
+	                  : NULL;
+	if (!text.at)
+		return err;
+	text.at += sizeof(key) - 1;
+	if (!text_line(&text, &line))
+		return err;
+	while (text_word(&line, &word))
+		err = text_decimal(&word, ret_number) ? 0 : -ENOENT;
+	return err;
+}
+
+/* Whether the file was written since the program began, which is at `mono_ns` or, if that is not
+ * known, when the process began. */
+static bool is_since(const struct stat *status, uint32_t pid, uint64_t mono_ns)
+{
+	uint64_t written_ns =
+		(uint64_t)status->st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)status->st_mtim.tv_nsec;
+	uint64_t program_ns = clock_mono_ns() - mono_ns, process_ns = reach_began_boot_ns(pid);
+
+	process_ns = clock_boot_ns() - process_ns;
+	return written_ns + SLACK_NS + (program_ns < process_ns ? program_ns : process_ns) >=
+	       clock_wall_ns();
+}
+
+static int open_named(uint32_t pid, int *ret_fd)
+{
+	struct path_root root = {.pid = pid, .is_for_daemon = true};
+	char folder[32], path[48];
+	uint64_t number;
+	int err = own_number(pid, &number);
+
+	if (err)
+		return err;
+	snprintf(folder, sizeof(folder), "/proc/%u/root", pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%llu.map", (unsigned long long)number);
+	root.path = folder;
+	root.until_ns = clock_mono_ns() + OPEN_NS;
+	return path_open(&root, path, ret_fd);
+}
+
+int jit_map_open(struct jit_map *map, uint32_t pid, uint64_t began_ns)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat status;
+	int err = open_named(pid, &fd);
+
+	if (err)
+		return err;
+	if (fstat(fd, &status))
+		return -errno;
+	if (status.st_uid != owner_read_sole(pid))
+		return -EACCES;
+	if (map->fd >= 0 && map->device == status.st_dev && map->inode == status.st_ino)
+		return 0;
+	if (!is_since(&status, pid, began_ns))
+		return -ESTALE;
+	jit_map_close(map);
+	*map = (struct jit_map){.fd = TAKE_FD(fd), .device = status.st_dev, .inode = status.st_ino};
+	return 0;
+}
+
+void jit_map_close(struct jit_map *map)
+{
+	closep(&map->fd);
+	*map = JIT_MAP_CLOSED;
+}
+
+static uint64_t hash_tail(const char *bytes, size_t len)
+{
+	size_t tail = len < JIT_TAIL_BYTES ? len : JIT_TAIL_BYTES;
+
+	return hash_bytes(HASH_START, bytes + len - tail, tail);
+}
+
+static int append(struct text *text, struct jit_codes *told)
+{
+	struct perf_map_line line;
+	int err = 0;
+
+	while (!err && perf_map_next(text, &line)) {
+		size_t len = (size_t)(line.name.end - line.name.at);
+
+		err = jit_codes_append(told, line.start, line.end, line.name.at,
+		                       len < MAX_NAME_BYTES ? len : MAX_NAME_BYTES);
+	}
+	return err;
+}
+
+/* Reads a piece of the file that begins with what was read last. Returns the length of that, and
+ * sets `*ret_len` to the length of all. */
+static ssize_t read_piece(struct jit_map *map, char *bytes, size_t *ret_len)
+{
+	size_t before = map->offset < JIT_TAIL_BYTES ? map->offset : JIT_TAIL_BYTES;
+	ssize_t len = pread(map->fd, bytes, JIT_READ_BYTES, (off_t)(map->offset - before));
+
+	if (len < 0)
+		return -errno;
+	*ret_len = (size_t)len;
+	if ((size_t)len >= before && (!before || hash_tail(bytes, before) == map->tail))
+		return (ssize_t)before;
+	map->offset = 0;
+	return read_piece(map, bytes, ret_len);
+}
+
+int jit_map_read(struct jit_map *map, struct jit_codes *told, bool *ret_more)
+{
+	_cleanup_free_ char *bytes = malloc(JIT_READ_BYTES);
+	struct text text;
+	ssize_t before;
+	size_t len = 0, taken;
+	int err;
+
+	*ret_more = false;
+	before = bytes ? read_piece(map, bytes, &len) : -ENOMEM;
+	if (before < 0)
+		return (int)before;
+	text = (struct text){bytes + before, bytes + len};
+	err = append(&text, told);
+	taken = (size_t)(text.at - bytes);
+	/* A line that long describes nothing. */
+	if (taken == (size_t)before && len == JIT_READ_BYTES)
+		taken = len;
+	map->offset += taken - (size_t)before;
+	map->tail = hash_tail(bytes, taken);
+	*ret_more = len == JIT_READ_BYTES;
+	return err ?: jit_codes_sort(told);
+}

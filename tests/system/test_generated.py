@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Code that programs generate, and of which they tell in /tmp/perf-PID.map."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+import daemon
+from heap_runs import until
+from lacks import host_lacks
+from pprof import pprof, top_shares
+from profile_pb import Profile, sigmas
+from pythons import pythons
+from workload import Workload, wait_used
+
+BESIDE = True
+
+SHARES = (("hot60", 60), ("int Some::hot30(char const*, int)", 30), ("hot10", 10))
+NOBODY = 65534
+
+
+class Generated(Workload):
+    """A running workloads/generated, whose map is removed at the end."""
+
+    def __exit__(self, *unused):
+        super().__exit__(*unused)
+        if os.path.exists(self.map):
+            os.remove(self.map)
+
+    @property
+    def map(self):
+        return f"/tmp/perf-{self.pid}.map"
+
+
+def names_of(profile):
+    return {name for sample in profile.samples for name in sample.names}
+
+
+class Maps(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.shared()
+
+    def check_shares(self, profile):
+        self.assertGreater(profile.total(), 3 * daemon.HZ)
+        for name, share in SHARES:
+            found = profile.total(where=lambda sample, name=name: name in sample.names)
+            self.assertAlmostEqual(100 * found / profile.total(), share, delta=max(4, sigmas(share, profile.total())), msg=name)
+        leaves = [sample for sample in profile.samples if sample.names[0] in dict(SHARES)]
+        for sample in leaves:
+            self.assertEqual(sample.names[1], "outer")
+            self.assertIn("main", sample.names)
+        self.assertGreater(sum(sample.count for sample in leaves), 0.95 * profile.total())
+
+    def test_shares_from_the_first_sample_on(self):
+        start = time.time()
+        with Generated("generated", "shares") as program:
+            wait_used(program, 6)
+            answer = self.daemon.get(f"/profile?from={start:.3f}&pid={program.pid}")
+        profile = Profile(answer.body)
+        self.check_shares(profile)
+        self.assertNotIn("[jit]", names_of(profile))
+        frames = {frame.name: frame for lines in profile.frames.values() for frame in lines}
+        self.assertEqual(frames["hot60"].file, "/srv/with space/app.js")
+        self.assertEqual(frames["hot60"].start_line, 7)
+        self.assertEqual(frames["hot10"].file, "")
+        with tempfile.NamedTemporaryFile(suffix=".pb.gz") as file:
+            file.write(answer.body)
+            file.flush()
+            shares = top_shares(pprof("-top", file.name))
+        self.assertAlmostEqual(shares["hot60"][1], 60, delta=max(4, sigmas(60, profile.total())))
+
+    def test_a_program_that_has_ended_keeps_its_names(self):
+        start = time.time()
+        with Generated("generated", "shares") as program:
+            wait_used(program, 5)
+        time.sleep(8)  # by then profd has removed it from its process table
+        self.check_shares(self.daemon.profile(f"from={start:.3f}&pid={program.pid}"))
+
+    def test_a_map_that_is_written_later(self):
+        """As `jcmd PID Compiler.perfmap` does; the file that was there before belongs to an earlier process."""
+        start = time.time()
+        with Generated("generated", "forged") as program:
+            wait_used(program, 1)
+            names = names_of(self.daemon.profile(f"from={start:.3f}&pid={program.pid}"))
+            self.assertIn("[jit]", names)
+            self.assertNotIn("of_another_process", names)
+            self.assertTrue(until(lambda: "hot60" in names_of(self.daemon.profile(f"last=10s&pid={program.pid}")), 60))
+            wait_used(program, 3)
+            profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
+        self.check_shares(profile)
+        self.assertNotIn("[jit]", names_of(profile), "what was sampled before is named as well")
+
+    def test_code_that_replaces_other_code(self):
+        start = time.time()
+        with Generated("generated", "replaced") as program:
+            wait_used(program, 16, 240)
+            profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
+        by_caller = {"even": 0, "odd": 0, "nameless": 0}
+        for sample in profile.samples:
+            for callee, caller in zip(sample.names, sample.names[1:]):
+                if caller not in ("even", "odd"):
+                    continue
+                if callee.startswith("[jit"):
+                    by_caller["nameless"] += sample.count
+                    continue
+                self.assertTrue(callee.startswith(caller + "_"), sample.names)
+                by_caller[caller] += sample.count
+        self.assertGreater(min(by_caller["even"], by_caller["odd"]), daemon.HZ, by_caller)
+        self.assertLess(by_caller["nameless"], by_caller["even"] + by_caller["odd"], by_caller)
+        self.assertGreater(self.daemon.json("/status")["jit"]["replaced"], 0)
+
+    def test_files_that_are_not_the_programs_own(self):
+        """A user's link to a file of root's, a FIFO, and a folder are not read."""
+        for make in (lambda path, _: os.symlink("/etc/shadow", path), lambda path, _: os.mkfifo(path),
+                     lambda path, _: os.mkdir(path), self.make_file_of_another):
+            with self.subTest(make=make), Workload("generated", "late", 60, user=NOBODY) as program:
+                path = f"/tmp/perf-{program.pid}.map"
+                with open(f"/proc/{program.pid}/maps", encoding="utf-8") as maps:
+                    code = next(line.split("-")[0] for line in maps if " rwxp " in line)
+                make(path, code)
+                self.addCleanup(shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.remove, path)
+                if os.path.isfile(path) and not os.path.islink(path):
+                    os.chown(path, 1, 1)
+                wait_used(program, 1)
+                names = names_of(self.daemon.profile(f"last=5s&pid={program.pid}"))
+                self.assertIn("[jit]", names)
+                self.assertNotIn("of_root", names)
+
+    @staticmethod
+    def make_file_of_another(path, code):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{code} 1000 of_root\n")
+
+    def test_python_with_its_perf_trampoline(self):
+        """From 3.12 on, -X perf adds a native frame for each Python function: they are left out."""
+        python = next((python.path for python in pythons() if python.minor >= 12), None)
+        if not python:
+            host_lacks("a Python from 3.12 on")
+            return
+        script = "print('ready', flush=True)\ndef inner():\n    for i in range(10**6): pass\ndef outer():\n    while True: inner()\nouter()\n"
+        process = subprocess.Popen([python, "-X", "perf", "-c", script], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: os.path.exists(f"/tmp/perf-{process.pid}.map") and os.remove(f"/tmp/perf-{process.pid}.map"))
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        self.assertTrue(until(lambda: "inner" in names_of(self.daemon.profile(f"last=3s&pid={process.pid}")), 60))
+        time.sleep(2)
+        profile = self.daemon.profile(f"last=1s&pid={process.pid}")
+        for sample in profile.samples:
+            names = [name for name in sample.names if name in ("inner", "outer")]
+            self.assertLessEqual(len(names), 2, sample.names)
+            self.assertFalse([name for name in sample.names if name.startswith("[jit")], sample.names)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What programs tell of the code that they generate: lines of a map, names, and which code is at an
+ * address.
+ */
+#include "tests/unit/suites.h"
+
+#include "jit/jit_codes.h"
+#include "jit/jit_name.h"
+#include "jit/perf_map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct jit_codes codes;
+
+static void stop(void)
+{
+	jit_codes_release(&codes);
+}
+
+/* Adds what one reading tells: "START END NAME" in each string. */
+static void tell(uint32_t since, const char *const *lines, size_t count)
+{
+	struct jit_codes told = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned int start, end;
+		char name[16];
+
+		ck_assert_int_eq(sscanf(lines[i], "%u %u %15s", &start, &end, name), 3);
+		ck_assert_int_eq(jit_codes_append(&told, start, end, name, strlen(name)), 0);
+	}
+	ck_assert_int_eq(jit_codes_sort(&told), 0);
+	ck_assert_int_eq(jit_codes_lay(&codes, &told, since), 0);
+	ck_assert_uint_eq(told.count, 0);
+}
+
+#define TELL(since, ...)                                              \
+	do {                                                          \
+		const char *const lines[] = {__VA_ARGS__};            \
+		tell(since, lines, sizeof(lines) / sizeof(lines[0])); \
+	} while (0)
+
+/* All codes as "START-END NAME SINCE", with an exclamation mark if they have replaced others. */
+static void expect(const char *expected)
+{
+	char text[512] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < codes.count; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u-%u %s %u%s",
+		                        i ? ", " : "", (unsigned int)codes.at[i].start,
+		                        (unsigned int)codes.at[i].end, codes.at[i].name,
+		                        codes.at[i].since, codes.at[i].has_replaced ? "!" : "");
+	ck_assert_str_eq(text, expected);
+}
+
+START_TEST(codes_are_sorted)
+{
+	TELL(1, "30 40 c", "10 20 a", "20 30 b");
+	expect("10-20 a 1, 20-30 b 1, 30-40 c 1");
+	TELL(2, "40 50 d", "5 6 _");
+	expect("5-6 _ 2, 10-20 a 1, 20-30 b 1, 30-40 c 1, 40-50 d 2");
+}
+END_TEST
+
+START_TEST(later_code_replaces_all_that_it_overlaps)
+{
+	TELL(1, "10 20 a", "20 30 b", "30 40 c");
+	TELL(2, "15 25 x");
+	expect("15-25 x 2!, 30-40 c 1");
+	TELL(3, "0 100 y");
+	expect("0-100 y 3!");
+	TELL(4, "50 51 p", "52 53 q", "99 101 r");
+	expect("50-51 p 4!, 52-53 q 4!, 99-101 r 4!");
+}
+END_TEST
+
+START_TEST(of_one_reading_the_last_counts)
+{
+	TELL(1, "10 20 a", "10 20 b", "5 12 c", "30 40 d");
+	expect("5-12 c 1!, 30-40 d 1");
+}
+END_TEST
+
+START_TEST(what_is_told_again_stays)
+{
+	TELL(1, "10 20 a", "20 30 b");
+	TELL(2, "20 30 b", "10 20 a", "30 40 c");
+	expect("10-20 a 1, 20-30 b 1, 30-40 c 2");
+	TELL(3, "10 20 other");
+	expect("10-20 other 3!, 20-30 b 1, 30-40 c 2");
+}
+END_TEST
+
+START_TEST(code_is_found_by_each_of_its_addresses)
+{
+	TELL(1, "10 20 a", "20 30 b", "40 50 c");
+	ck_assert_ptr_null(jit_codes_find(&codes, 9));
+	ck_assert_str_eq(jit_codes_find(&codes, 10)->name, "a");
+	ck_assert_str_eq(jit_codes_find(&codes, 19)->name, "a");
+	ck_assert_str_eq(jit_codes_find(&codes, 20)->name, "b");
+	ck_assert_ptr_null(jit_codes_find(&codes, 30));
+	ck_assert_ptr_null(jit_codes_find(&codes, 39));
+	ck_assert_str_eq(jit_codes_find(&codes, 49)->name, "c");
+	ck_assert_ptr_null(jit_codes_find(&codes, 50));
+}
+END_TEST
+
+/* Random codes against a table of which name each address has. */
+START_TEST(random_codes_agree_with_a_plain_table)
+{
+	enum { SIZE = 256, ROUNDS = 400, EACH = 8 };
+	unsigned int owner[SIZE] = {0}, seed = 1, name = 0;
+
+	for (unsigned int round = 1; round <= ROUNDS; round++) {
+		struct jit_codes told = {0};
+
+		for (unsigned int i = 0; i < EACH; i++) {
+			unsigned int start = (unsigned int)rand_r(&seed) % (SIZE - 20);
+			unsigned int end = start + 1 + (unsigned int)rand_r(&seed) % 19;
+			char text[16];
+
+			snprintf(text, sizeof(text), "%u", ++name);
+			ck_assert_int_eq(jit_codes_append(&told, start, end, text, strlen(text)),
+			                 0);
+			for (unsigned int at = start; at < end; at++)
+				for (unsigned int other = 0, gone = owner[at]; gone && other < SIZE;
+				     other++)
+					owner[other] = owner[other] == gone ? 0 : owner[other];
+			for (unsigned int at = start; at < end; at++)
+				owner[at] = name;
+		}
+		ck_assert_int_eq(jit_codes_sort(&told), 0);
+		ck_assert_int_eq(jit_codes_lay(&codes, &told, round), 0);
+		for (unsigned int at = 0; at < SIZE; at++) {
+			const struct jit_code *code = jit_codes_find(&codes, at);
+
+			ck_assert_uint_eq(code ? (unsigned int)atoi(code->name) : 0, owner[at]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(lines_of_a_map)
+{
+	static const char map[] =
+		"10 20 a b\n0x30 0X4 c\r\n\nx\n10\n10 20\n10 20 \n0 0 none\n"
+		"ffffffffffffffff 2 beyond\n10 80000000 large\n  50   1   d\n60 1 cut";
+	struct text rest = text_of(map, strlen(map));
+	static const struct {
+		uint64_t start, end;
+		const char *name;
+	} expected[] = {{0x10, 0x30, "a b"}, {0x30, 0x34, "c"}, {0x50, 0x51, "d"}};
+	struct perf_map_line line;
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		ck_assert(perf_map_next(&rest, &line));
+		ck_assert_uint_eq(line.start, expected[i].start);
+		ck_assert_uint_eq(line.end, expected[i].end);
+		ck_assert(text_equals(line.name, expected[i].name));
+	}
+	ck_assert(!perf_map_next(&rest, &line));
+	ck_assert(text_equals(rest, "60 1 cut"));
+}
+END_TEST
+
+static const struct {
+	const char *name, *function, *file;
+	uint32_t line;
+	bool is_trampoline;
+} names[] = {
+	{"plain", "plain", "", 0, false},
+	{"JS:*fib /srv/a.js:3:14", "fib", "/srv/a.js", 3, false},
+	{"JS:~fib file:///srv/a b.mjs:3:14", "fib", "/srv/a b.mjs", 3, false},
+	{"LazyCompile:^get size node:internal/x:30:1", "get size", "node:internal/x", 30, false},
+	{"Function: /srv/a.js:1:1", "(anonymous)", "/srv/a.js", 1, false},
+	{"JS:+evaluated evalmachine.<anonymous>:2:3", "evaluated", "evalmachine.<anonymous>", 2,
+         false},
+	{"JS:*no_column /srv/a.js:3", "JS:*no_column /srv/a.js:3", "", 0, false},
+	{"JS:*", "JS:*", "", 0, false},
+	{"Builtin:Call_ReceiverIsAny", "Builtin:Call_ReceiverIsAny", "", 0, false},
+	{"py::C.method:/srv/a.py", "C.method", "/srv/a.py", 0, true},
+	{"py:::/srv/a.py", "py:::/srv/a.py", "", 0, false},
+	{"py::", "py::", "", 0, false},
+	{"void A::b(int) [Tier1]", "void A::b(int) [Tier1]", "", 0, false},
+};
+
+START_TEST(what_names_say)
+{
+	struct jit_name split = jit_name_split(text_of(names[_i].name, strlen(names[_i].name)));
+
+	ck_assert(text_equals(split.function, names[_i].function));
+	ck_assert(text_equals(split.file, names[_i].file));
+	ck_assert_uint_eq(split.line, names[_i].line);
+	ck_assert_int_eq(split.is_trampoline, names[_i].is_trampoline);
+}
+END_TEST
+
+Suite *jit_codes_suite(void)
+{
+	Suite *suite = suite_create("jit_codes");
+	TCase *tcase = tcase_create("codes"), *told = tcase_create("told");
+
+	tcase_add_checked_fixture(tcase, NULL, stop);
+	tcase_add_test(tcase, codes_are_sorted);
+	tcase_add_test(tcase, later_code_replaces_all_that_it_overlaps);
+	tcase_add_test(tcase, of_one_reading_the_last_counts);
+	tcase_add_test(tcase, what_is_told_again_stays);
+	tcase_add_test(tcase, code_is_found_by_each_of_its_addresses);
+	tcase_add_test(tcase, random_codes_agree_with_a_plain_table);
+	suite_add_tcase(suite, tcase);
+	tcase_add_test(told, lines_of_a_map);
+	tcase_add_loop_test(told, what_names_say, 0, sizeof(names) / sizeof(names[0]));
+	suite_add_tcase(suite, told);
+	return suite;
+}
