@@ -18,28 +18,37 @@ bool generated_is_in(const struct proc_mapping *mapped)
 }
 
 static enum jit_found find(struct generated *generated, const struct image *image, uint64_t address,
-                           const char **ret_name, uint32_t *ret_since)
+                           struct jit_place *ret_place, uint32_t *ret_since)
 {
 	if (!generated->number || generated->pid != image->pid ||
 	    generated->began_ns != image->start_mono_ns) {
 		generated->pid = image->pid;
 		generated->began_ns = image->start_mono_ns;
-		generated->number = jit_meet(generated->jit, image->pid, image->start_mono_ns);
+		generated->number = jit_meet(generated->jit, image);
 	}
-	return jit_find(generated->jit, generated->number, address, ret_name, ret_since);
+	return jit_find(generated->jit, generated->number, address, ret_place, ret_since);
 }
 
-static uint32_t named(struct builder *builder, const char *name)
+/* Equal wherever name, file and line are equal. */
+static uint64_t identity_of(const struct jit_place *place)
+{
+	uint64_t hash = hash_bytes(HASH_START, place->name, strlen(place->name) + 1);
+
+	hash = hash_bytes(hash, place->file, strlen(place->file));
+	return hash_bytes(hash, &place->line, sizeof(place->line));
+}
+
+static uint32_t named(struct builder *builder, const struct jit_place *place)
 {
 	const struct mapping mapping = {
 		.path = builder_text(builder, "[jit]"),
 		.kind = MAPPING_JIT,
 	};
-	uint32_t location = builder_location(builder, builder_mapping(builder, &mapping),
-	                                     hash_bytes(HASH_START, name, strlen(name)));
+	uint32_t location =
+		builder_location(builder, builder_mapping(builder, &mapping), identity_of(place));
 
 	if (location && !builder_view(builder)->locations[location].line_count)
-		builder_line(builder, location, jit_function(builder, name), 0);
+		builder_line(builder, location, jit_function(builder, place), place->line);
 	return location;
 }
 
@@ -72,14 +81,14 @@ uint32_t generated_location(struct generated *generated, const struct image *ima
                             uint64_t address)
 {
 	enum jit_found found = JIT_UNKNOWN;
-	const char *name;
+	struct jit_place place;
 	uint32_t since;
 
 	if (generated->jit)
-		found = find(generated, image, address, &name, &since);
+		found = find(generated, image, address, &place, &since);
 	switch (found) {
 	case JIT_KNOWN:
-		return named(generated->builder, name);
+		return named(generated->builder, &place);
 	case JIT_REPLACED:
 		return nameless(generated->builder, JIT_REPLACED_FRAME);
 	case JIT_UNKNOWN:
@@ -92,9 +101,9 @@ uint32_t generated_location(struct generated *generated, const struct image *ima
 bool generated_is_trampoline(struct generated *generated, const struct image *image,
                              uint64_t address)
 {
-	const char *name;
+	struct jit_place place;
 	uint32_t since;
 
-	return generated->jit && find(generated, image, address, &name, &since) == JIT_KNOWN &&
-	       jit_is_trampoline(name);
+	return generated->jit && find(generated, image, address, &place, &since) == JIT_KNOWN &&
+	       jit_is_trampoline(&place);
 }

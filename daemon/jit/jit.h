@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct jit - the names of code that programs generate at run time, as the programs tell them: by
- * /tmp/perf-PID.map (jit/jit_map.h). A program whose generated code is sampled is met; its file is
- * then looked for, and read before each drain while the program is being sampled.
+ * /tmp/perf-PID.map (jit/jit_map.h) or a jitdump (jit/jit_dump_file.h). A program whose generated
+ * code is sampled is met; its files are then looked for, and read before each drain while the
+ * program is being sampled.
  *
  * Generated code is replaced by other code at the same address. So a name is given at once, by what
  * was told up to the end of the half that is drained. Code that is told later gives its name to
@@ -14,19 +15,19 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "jit/jit_codes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct crew;
+struct image;
 struct jit;
 
 enum {
 	JIT_PROGRAMS = 1024,
 	JIT_BYTES = 32 << 20,
-	JIT_CODES_EACH = 131072,   /* of one program */
-	JIT_READINGS_EACH = 8,     /* of one program, for a drain: 2 MiB of text */
-	JIT_NAME_BYTES = 1024 + 1, /* of a name, with its NUL */
+	JIT_CODES_EACH = 131072, /* of one program */
 };
 
 struct jit *jit_new(void); /* NULL when out of memory */
@@ -38,9 +39,8 @@ void jit_read_by(struct jit *jit, struct crew *crew);
 
 /* To be called before a drain. Requests the readings; crew_settle() waits for them. */
 void jit_read(struct jit *jit);
-/* The number of the program whose generated code was sampled. `began_ns` is its struct image's
- * start. 0: there is no room for it. */
-uint32_t jit_meet(struct jit *jit, uint32_t pid, uint64_t began_ns);
+/* The number of the program whose generated code was sampled. 0: there is no room for it. */
+uint32_t jit_meet(struct jit *jit, const struct image *image);
 
 enum jit_found {
 	JIT_KNOWN,
@@ -48,14 +48,21 @@ enum jit_found {
 	JIT_REPLACED, /* other code was replaced there while samples were taken */
 };
 
-/* Finds code by its address at the time of the drain. `*ret_name` is valid until the next call of
+struct jit_place {
+	const char *name, *file;   /* `file` may be "" */
+	uint32_t line, first_line; /* of the address, and of the code; 0: not known */
+};
+
+/* Finds code by its address at the time of the drain. The place is valid until the next call of
  * jit_meet() or of the crew. For JIT_UNKNOWN `*ret_since` is what jit_find_later() is to be told.
  */
-enum jit_found jit_find(struct jit *jit, uint32_t program, uint64_t address, const char **ret_name,
-                        uint32_t *ret_since);
-/* The same for an address that was not known earlier. */
+enum jit_found jit_find(struct jit *jit, uint32_t program, uint64_t address,
+                        struct jit_place *ret_place, uint32_t *ret_since);
+/* The same for an address that was not known earlier. For JIT_KNOWN fn() is called with the place,
+ * which is valid meanwhile. */
+typedef void jit_place_fn(const struct jit_place *place, void *ctx);
 enum jit_found jit_find_later(struct jit *jit, uint32_t program, uint32_t since, uint64_t address,
-                              char ret_name[JIT_NAME_BYTES]);
+                              jit_place_fn *fn, void *ctx);
 
 #define JIT_STATS(STAT)                                                                        \
 	STAT(programs, gauge, "Programs that were sampled in generated code")                  \

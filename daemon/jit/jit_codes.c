@@ -16,33 +16,56 @@ struct range {
 	uint64_t start, end;
 };
 
+/* Larger pieces of code are not generated; what claims one is wrong. */
+#define MAX_CODE_BYTES (1ULL << 30)
+
 enum { NAME_OVERHEAD = 16 /* of malloc() */ };
 
-int jit_codes_append(struct jit_codes *codes, uint64_t start, uint64_t end, const char *name,
-                     size_t len)
+static int make_room(struct jit_codes *codes)
 {
+	size_t capacity = codes->capacity * 2 ?: 64;
+	struct jit_code *grown;
+
+	if (codes->count < codes->capacity)
+		return 0;
+	grown = realloc(codes->at, capacity * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	codes->at = grown;
+	codes->capacity = capacity;
+	return 0;
+}
+
+int jit_codes_append(struct jit_codes *codes, uint64_t start, uint64_t size, const char *name,
+                     size_t len, struct jit_lines *lines)
+{
+	_cleanup_(jit_lines_freep) struct jit_lines *own = lines;
 	char *copy;
 
-	if (codes->count == codes->capacity) {
-		size_t capacity = codes->capacity * 2 ?: 64;
-		struct jit_code *grown = realloc(codes->at, capacity * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		codes->at = grown;
-		codes->capacity = capacity;
-	}
-	copy = strndup(name, len);
-	if (!copy)
+	if (!size || size > MAX_CODE_BYTES || start + size < start || !len)
+		return 0;
+	copy = strndup(name, len < JIT_NAME_BYTES ? len : JIT_NAME_BYTES - 1);
+	if (!copy || make_room(codes)) {
+		free(copy);
 		return -ENOMEM;
+	}
 	clean_text(copy);
 	codes->at[codes->count++] = (struct jit_code){
 		.start = start,
-		.end = end,
+		.end = start + size,
 		.name = copy,
 		.name_bytes = (uint32_t)strlen(copy),
+		.lines = TAKE_PTR(own),
 	};
 	return 0;
+}
+
+static void drop_code(struct jit_code *code)
+{
+	free(code->name);
+	jit_lines_free(code->lines);
+	code->name = NULL;
+	code->lines = NULL;
 }
 
 static bool is_same(const struct jit_code *one, const struct jit_code *other)
@@ -70,8 +93,7 @@ static void drop(struct jit_code *below, size_t below_count, struct jit_code *ab
 		if (again < above_count && is_same(code, &above[again]) &&
 		    !above[again].has_replaced)
 			code = &above[again];
-		free(code->name);
-		code->name = NULL;
+		drop_code(code);
 	}
 }
 
@@ -201,14 +223,15 @@ size_t jit_codes_bytes(const struct jit_codes *codes)
 	size_t bytes = codes->capacity * sizeof(*codes->at);
 
 	for (size_t i = 0; i < codes->count; i++)
-		bytes += codes->at[i].name_bytes + NAME_OVERHEAD;
+		bytes += codes->at[i].name_bytes + NAME_OVERHEAD +
+		         jit_lines_bytes(codes->at[i].lines);
 	return bytes;
 }
 
 void jit_codes_release(struct jit_codes *codes)
 {
 	for (size_t i = 0; i < codes->count; i++)
-		free(codes->at[i].name);
+		drop_code(&codes->at[i]);
 	free(codes->at);
 	free(codes->ranges);
 	*codes = (struct jit_codes){0};

@@ -6,13 +6,16 @@
  */
 #pragma once
 
+#include "jit/jit_lines.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct jit_code {
 	uint64_t start, end;
-	char *name; /* owned */
+	char *name;              /* owned */
+	struct jit_lines *lines; /* the same; NULL: none are known */
 	uint32_t name_bytes;
 	uint32_t since : 31,      /* the number of the reading that told it; from 1 */
 		has_replaced : 1; /* other code was told there before */
@@ -27,10 +30,12 @@ struct jit_codes {
 	size_t range_count;
 };
 
+enum { JIT_NAME_BYTES = 1024 + 1 }; /* of a name, with its NUL; longer ones are truncated */
+
 /* Appends code; the whole is not sorted afterwards. `name` is copied, as text that may be shown.
- * -ENOMEM. */
-int jit_codes_append(struct jit_codes *codes, uint64_t start, uint64_t end, const char *name,
-                     size_t len);
+ * Takes ownership of the lines, which may be NULL. What cannot be code is left out. -ENOMEM. */
+int jit_codes_append(struct jit_codes *codes, uint64_t start, uint64_t size, const char *name,
+                     size_t len, struct jit_lines *lines);
 /* Sorts codes that were appended in the order in which they were told. -ENOMEM. */
 int jit_codes_sort(struct jit_codes *codes);
 /* Adds sorted codes that were told since, by the reading `since`; `told` is empty afterwards. Code

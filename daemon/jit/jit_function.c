@@ -10,19 +10,26 @@ static uint32_t add_text(struct builder *builder, struct text text)
 	return builder_string(builder, text.at, (size_t)(text.end - text.at));
 }
 
-uint32_t jit_function(struct builder *builder, const char *name)
+static struct jit_name name_of(const struct jit_place *place)
 {
-	const struct jit_name split = jit_name_split(text_of(name, strlen(name)));
-	const struct function function = {
-		.name = add_text(builder, split.function),
-		.filename = add_text(builder, split.file),
-		.start_line = split.line,
+	return jit_name_split(text_of(place->name, strlen(place->name)));
+}
+
+uint32_t jit_function(struct builder *builder, const struct jit_place *place)
+{
+	const struct jit_name name = name_of(place);
+	struct function function = {
+		.name = add_text(builder, name.function),
+		.filename = add_text(builder, name.file),
+		.start_line = name.line ?: place->first_line,
 	};
 
+	if (!function.filename)
+		function.filename = builder_text(builder, place->file);
 	return builder_function(builder, &function);
 }
 
-bool jit_is_trampoline(const char *name)
+bool jit_is_trampoline(const struct jit_place *place)
 {
-	return jit_name_split(text_of(name, strlen(name))).is_trampoline;
+	return name_of(place).is_trampoline;
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names of generated code as functions of a profile. No state.
+ * Places in generated code as functions of a profile. No state.
  */
 #pragma once
 
+#include "jit/jit.h"
 #include "profile/builder.h"
-
-#include <stdbool.h>
 
 /* Code that has no name because other code was told at its place while it was sampled. */
 #define JIT_REPLACED_FRAME "[jit: code was replaced]"
 
-uint32_t jit_function(struct builder *builder, const char *name);
+uint32_t jit_function(struct builder *builder, const struct jit_place *place);
 /* See struct jit_name. */
-bool jit_is_trampoline(const char *name);
+bool jit_is_trampoline(const struct jit_place *place);

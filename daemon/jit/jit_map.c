@@ -7,14 +7,13 @@
 #include "jit/perf_map.h"
 #include "object/path.h"
 #include "object/reach.h"
-#include "proc/owner.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_STATUS_BYTES = 16384, MAX_NAME_BYTES = 1024 };
+enum { MAX_STATUS_BYTES = 16384, TAIL_BYTES = 64 };
 
 /* Times of files are those of the kernel's tick, and the wall clock may be adjusted a little. */
 #define SLACK_NS (100 * NSEC_PER_MSEC)
@@ -73,36 +72,29 @@ static int open_named(uint32_t pid, int *ret_fd)
 	return path_open(&root, path, ret_fd);
 }
 
-int jit_map_open(struct jit_map *map, uint32_t pid, uint64_t began_ns)
+int jit_map_open(struct jit_file *file, const struct jit_where *where)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat status;
-	int err = open_named(pid, &fd);
+	int err = open_named(where->pid, &fd);
 
 	if (err)
 		return err;
 	if (fstat(fd, &status))
 		return -errno;
-	if (status.st_uid != owner_read_sole(pid))
+	if (!jit_file_is_of(&status, where->pid))
 		return -EACCES;
-	if (map->fd >= 0 && map->device == status.st_dev && map->inode == status.st_ino)
+	if (jit_file_is(file, &status))
 		return 0;
-	if (!is_since(&status, pid, began_ns))
+	if (!is_since(&status, where->pid, where->began_ns))
 		return -ESTALE;
-	jit_map_close(map);
-	*map = (struct jit_map){.fd = TAKE_FD(fd), .device = status.st_dev, .inode = status.st_ino};
+	jit_file_take(file, TAKE_FD(fd), &status, 0);
 	return 0;
-}
-
-void jit_map_close(struct jit_map *map)
-{
-	closep(&map->fd);
-	*map = JIT_MAP_CLOSED;
 }
 
 static uint64_t hash_tail(const char *bytes, size_t len)
 {
-	size_t tail = len < JIT_TAIL_BYTES ? len : JIT_TAIL_BYTES;
+	size_t tail = len < TAIL_BYTES ? len : TAIL_BYTES;
 
 	return hash_bytes(HASH_START, bytes + len - tail, tail);
 }
@@ -112,32 +104,29 @@ static int append(struct text *text, struct jit_codes *told)
 	struct perf_map_line line;
 	int err = 0;
 
-	while (!err && perf_map_next(text, &line)) {
-		size_t len = (size_t)(line.name.end - line.name.at);
-
-		err = jit_codes_append(told, line.start, line.end, line.name.at,
-		                       len < MAX_NAME_BYTES ? len : MAX_NAME_BYTES);
-	}
+	while (!err && perf_map_next(text, &line))
+		err = jit_codes_append(told, line.start, line.size, line.name.at,
+		                       (size_t)(line.name.end - line.name.at), NULL);
 	return err;
 }
 
 /* Reads a piece of the file that begins with what was read last. Returns the length of that, and
  * sets `*ret_len` to the length of all. */
-static ssize_t read_piece(struct jit_map *map, char *bytes, size_t *ret_len)
+static ssize_t read_piece(struct jit_file *file, char *bytes, size_t *ret_len)
 {
-	size_t before = map->offset < JIT_TAIL_BYTES ? map->offset : JIT_TAIL_BYTES;
-	ssize_t len = pread(map->fd, bytes, JIT_READ_BYTES, (off_t)(map->offset - before));
+	size_t before = file->offset < TAIL_BYTES ? file->offset : TAIL_BYTES;
+	ssize_t len = pread(file->fd, bytes, JIT_READ_BYTES, (off_t)(file->offset - before));
 
 	if (len < 0)
 		return -errno;
 	*ret_len = (size_t)len;
-	if ((size_t)len >= before && (!before || hash_tail(bytes, before) == map->tail))
+	if ((size_t)len >= before && (!before || hash_tail(bytes, before) == file->tail))
 		return (ssize_t)before;
-	map->offset = 0;
-	return read_piece(map, bytes, ret_len);
+	file->offset = 0;
+	return read_piece(file, bytes, ret_len);
 }
 
-int jit_map_read(struct jit_map *map, struct jit_codes *told, bool *ret_more)
+ssize_t jit_map_read(struct jit_file *file, struct jit_codes *told)
 {
 	_cleanup_free_ char *bytes = malloc(JIT_READ_BYTES);
 	struct text text;
@@ -145,18 +134,16 @@ int jit_map_read(struct jit_map *map, struct jit_codes *told, bool *ret_more)
 	size_t len = 0, taken;
 	int err;
 
-	*ret_more = false;
-	before = bytes ? read_piece(map, bytes, &len) : -ENOMEM;
+	before = bytes ? read_piece(file, bytes, &len) : -ENOMEM;
 	if (before < 0)
-		return (int)before;
+		return before;
 	text = (struct text){bytes + before, bytes + len};
 	err = append(&text, told);
 	taken = (size_t)(text.at - bytes);
 	/* A line that long describes nothing. */
 	if (taken == (size_t)before && len == JIT_READ_BYTES)
 		taken = len;
-	map->offset += taken - (size_t)before;
-	map->tail = hash_tail(bytes, taken);
-	*ret_more = len == JIT_READ_BYTES;
-	return err ?: jit_codes_sort(told);
+	file->offset += taken - (size_t)before;
+	file->tail = hash_tail(bytes, taken);
+	return err ?: (ssize_t)len;
 }

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* Larger pieces of code are not generated; a line that claims one is wrong. */
-#define MAX_CODE_BYTES (1ULL << 30)
-
 static void skip(struct text *text, const char *characters)
 {
 	while (text->at < text->end && memchr(characters, *text->at, strlen(characters)))
@@ -27,12 +24,10 @@ static bool parse(struct text line, struct perf_map_line *ret_line)
 
 	if (!read_hex(&line, &start) || !read_hex(&line, &size))
 		return false;
-	if (!size || size > MAX_CODE_BYTES || start + size < start)
-		return false;
 	skip(&line, " \t");
 	if (line.at < line.end && line.end[-1] == '\r')
 		line.end--;
-	*ret_line = (struct perf_map_line){start, start + size, line};
+	*ret_line = (struct perf_map_line){start, size, line};
 	return line.at < line.end;
 }
 

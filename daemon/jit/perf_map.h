@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 struct perf_map_line {
-	uint64_t start, end;
+	uint64_t start, size;
 	struct text name; /* any bytes but a newline; not empty */
 };
 

@@ -149,23 +149,34 @@ static int name_lock(struct builder *builder, uint32_t id, const struct mapping 
 	return 0;
 }
 
+struct naming {
+	struct builder *builder;
+	uint32_t location;
+};
+
+static void name_place(const struct jit_place *place, void *ctx)
+{
+	const struct naming *naming = ctx;
+
+	builder_line(naming->builder, naming->location, jit_function(naming->builder, place),
+	             place->line);
+}
+
 /* Code that had no name when it was sampled. */
 static int name_jit(struct symbolizer *symbolizer, struct builder *builder, uint32_t id,
                     const struct mapping *mapping)
 {
 	uint64_t address = builder_view(builder)->locations[id].address;
-	char name[JIT_NAME_BYTES];
+	struct naming naming = {builder, id};
 	enum jit_found found = JIT_UNKNOWN;
 
 	if (symbolizer->jit && mapping->object)
 		found = jit_find_later(symbolizer->jit, mapping->object, (uint32_t)mapping->offset,
-		                       address, name);
+		                       address, name_place, &naming);
 	if (found == JIT_UNKNOWN)
 		return name_pseudo(builder, id, mapping);
-	builder_line(builder, id,
-	             found == JIT_KNOWN ? jit_function(builder, name)
-	                                : native_label(builder, JIT_REPLACED_FRAME),
-	             0);
+	if (found == JIT_REPLACED)
+		builder_line(builder, id, native_label(builder, JIT_REPLACED_FRAME), 0);
 	return 0;
 }
 

@@ -71,7 +71,8 @@ def check_shares(profile):
         return False
     for leaf, share in SHARES.items():
         found = 100 * profile.total(where=lambda sample, leaf=leaf: leaf in sample.names) / total
-        if abs(found - share) > max(4, 400 * math.sqrt(share * (100 - share) / total) / 100):
+        # Five standard deviations: half an hour looks some 600 times, and one in 16,000 is beyond four by chance.
+        if abs(found - share) > max(4, 500 * math.sqrt(share * (100 - share) / total) / 100):
             raise Wrong(f"{leaf} has {found:.1f} % of {total} samples, and does {share} % of the work")
     return True
 

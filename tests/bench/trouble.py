@@ -176,6 +176,7 @@ HOSTILE = (
     attack("many_files", FOLDER, 2000),
     attack("maps"),
     attack("tellers", 100),
+    attack("told_code", FOLDER),
     attack("deep_stacks", 250, 2),
     attack("command_lines", 30, ask="/processes?cmdline=1"),
     attack("slow_headers.py", PORT, 100, 2),

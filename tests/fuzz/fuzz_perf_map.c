@@ -39,8 +39,8 @@ static size_t read_all(struct text rest, struct jit_codes *ret_codes)
 		check_inside(name.file, line.name);
 		if (!name.function.at)
 			abort();
-		if (jit_codes_append(ret_codes, line.start, line.end, line.name.at,
-		                     (size_t)(line.name.end - line.name.at)))
+		if (jit_codes_append(ret_codes, line.start, line.size, line.name.at,
+		                     (size_t)(line.name.end - line.name.at), NULL))
 			abort();
 	}
 	if (jit_codes_sort(ret_codes))

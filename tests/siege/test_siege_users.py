@@ -40,6 +40,9 @@ class HostileUsers(Sieges):
     def test_tellers(self):
         self.assert_held(self.besiege("tellers", 250, seconds=20), 192)
 
+    def test_told_code(self):
+        self.assert_held(self.besiege("told_code", self.folder, seconds=20), 128)
+
     def test_stopped_readers(self):
         self.assert_held(self.besiege("stop_readers", uid=NOBODY), 64)
 

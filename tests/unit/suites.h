@@ -154,6 +154,8 @@
 	SUITE(runtimes)          \
 	SUITE(tasks)             \
 	SUITE(jit_codes)         \
+	SUITE(jit_debts)         \
+	SUITE(jit_dump)          \
 	SUITE(tick_lag)          \
 	SUITE(python_codes)      \
 	SUITE(python_codes_room) \

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program that generates code and tells of it as HOW says, in /tmp/perf-PID.map. Runs for SECONDS
- * or until killed.
+ * A program that generates code and tells of it, as HOW says. Runs for SECONDS or until killed.
  *
- *   shares   Truth: the generated functions hot60, hot30 and hot10 take 60, 30 and 10 % of the
- * time; every stack is main, run, outer, leaf, of which outer and the leaf are generated. What the
- * file says of other addresses is partly no description of code. late     the same; the file is
- * written after two seconds. forged   the same; before that, the file has wrong names, and is older
- * than the program. replaced Truth: even_N and odd_N are by turns at about the same address, each
- * for 3.7 seconds. Code named even_N is only called by even(), and odd_N by odd().
+ * - shares. Truth: the generated functions hot60, hot30 and hot10 take 60, 30 and 10 % of the time;
+ *   every stack is main, run, outer, leaf, of which outer and the leaf are generated. The names are
+ *   in /tmp/perf-PID.map, with some lines that describe no code.
+ * - late: the same; the file is written on SIGUSR1.
+ * - forged: the same; before that, the file has wrong names, and is older than the program.
+ * - dump: the same shares, by a jitdump in the working folder. hot60's loop is in line 60 of
+ *   /srv/dump.c, hot30's in line 30, and hot10's in line 10.
+ * - replaced. Truth: even_N and odd_N are by turns at about the same address, each for five
+ * seconds. Code named even_N is only called by even(), and odd_N by odd().
  */
+#include "generated_code.h"
 #include "work.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,43 +29,15 @@ typedef void outer_fn(leaf_fn *leaf, uint64_t count);
 
 enum { UNIT = 15 * 1000 * 1000, PAGE = 4096 };
 
-/* Both keep a frame pointer. */
-#ifdef __x86_64__
-static const uint8_t leaf_code[] = {
-	0x55,                                     /* push %rbp */
-	0x48, 0x89, 0xe5,                         /* mov %rsp, %rbp */
-	0xb8, 1,    0,    0,    0,                /* mov $1, %eax */
-	0x48, 0x69, 0xc0, 0x2d, 0x7f, 0x95, 0x4c, /* imul $0x4c957f2d, %rax, %rax */
-	0x48, 0xff, 0xcf,                         /* dec %rdi */
-	0x75, 0xf4,                               /* jnz to the imul */
-	0x5d, 0xc3,                               /* pop %rbp; ret */
-};
-static const uint8_t outer_code[] = {
-	0x55,             /* push %rbp */
-	0x48, 0x89, 0xe5, /* mov %rsp, %rbp */
-	0x48, 0x89, 0xf8, /* mov %rdi, %rax */
-	0x48, 0x89, 0xf7, /* mov %rsi, %rdi */
-	0xff, 0xd0,       /* call *%rax */
-	0x5d, 0xc3,       /* pop %rbp; ret */
-};
-#else
-static const uint32_t leaf_code[] = {
-	0xa9bf7bfd, 0x910003fd, /* stp x29, x30, [sp, #-16]!; mov x29, sp */
-	0xd2800021,             /* mov x1, #1 */
-	0x9b017c21,             /* mul x1, x1, x1 */
-	0xf1000400, 0x54ffffc1, /* subs x0, x0, #1; b.ne to the mul */
-	0xa8c17bfd, 0xd65f03c0, /* ldp x29, x30, [sp], #16; ret */
-};
-static const uint32_t outer_code[] = {
-	0xa9bf7bfd, 0x910003fd, /* stp x29, x30, [sp, #-16]!; mov x29, sp */
-	0xaa0003e2, 0xaa0103e0, /* mov x2, x0; mov x0, x1 */
-	0xd63f0040,             /* blr x2 */
-	0xa8c17bfd, 0xd65f03c0, /* ldp x29, x30, [sp], #16; ret */
-};
-#endif
-
+static volatile sig_atomic_t told;
 static uint8_t *code;
 static FILE *map;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	told = 1;
+}
 
 static void open_map(const char *mode)
 {
@@ -101,16 +77,81 @@ static void tell_shares(outer_fn *outer, leaf_fn *const leaves[3])
 	tell((const void *)leaves[2], sizeof(leaf_code), "hot10");
 }
 
-static void shares(bool is_late, double stop)
+struct dump_code {
+	uint32_t id, size;
+	uint64_t time;
+	uint32_t pid, tid;
+	uint64_t vma, address, code_size, index;
+};
+
+struct dump_lines {
+	uint32_t id, size;
+	uint64_t time;
+	uint64_t address, count;
+	/* Of the entry. */
+	uint64_t entry_address;
+	uint32_t line, discriminator;
+};
+
+static const char dump_file[] = "/srv/dump.c";
+
+static void dump_code(const void *at, size_t len, const char *name, uint32_t line)
+{
+	const struct dump_lines lines = {
+		.id = 2,
+		.size = sizeof(lines) + sizeof(dump_file),
+		.address = (uintptr_t)at,
+		.count = 1,
+		.entry_address = (uintptr_t)at,
+		.line = line,
+	};
+	const struct dump_code record = {
+		.size = (uint32_t)(sizeof(record) + strlen(name) + 1 + len),
+		.pid = (uint32_t)getpid(),
+		.address = (uintptr_t)at,
+		.code_size = len,
+	};
+
+	if (line) {
+		fwrite(&lines, sizeof(lines), 1, map);
+		fwrite(dump_file, sizeof(dump_file), 1, map);
+	}
+	fwrite(&record, sizeof(record), 1, map);
+	fwrite(name, strlen(name) + 1, 1, map);
+	fwrite(at, len, 1, map);
+}
+
+/* The program maps the file as code, by which profilers find it. */
+static void dump(outer_fn *outer, leaf_fn *const leaves[3])
+{
+	const uint32_t header[10] = {0x4a695444, 1, sizeof(header)};
+	char path[64];
+
+	snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
+	map = fopen(path, "w+");
+	if (!map ||
+	    mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(map), 0) == MAP_FAILED)
+		abort();
+	fwrite(header, sizeof(header), 1, map);
+	dump_code((const void *)outer, sizeof(outer_code), "outer", 0);
+	dump_code((const void *)leaves[0], sizeof(leaf_code), "hot60", 60);
+	dump_code((const void *)leaves[1], sizeof(leaf_code), "hot30", 30);
+	dump_code((const void *)leaves[2], sizeof(leaf_code), "hot10", 10);
+	fflush(map);
+}
+
+static void shares(const char *how, double stop)
 {
 	outer_fn *outer = (outer_fn *)place(0, outer_code, sizeof(outer_code));
 	leaf_fn *leaves[3];
-	double late = seconds_now(CLOCK_MONOTONIC) + (is_late ? 2 : 0);
+	bool is_late = !strcmp(how, "late") || !strcmp(how, "forged");
 
 	for (size_t i = 0; i < 3; i++)
 		leaves[i] = (leaf_fn *)place((i + 1) * 64, leaf_code, sizeof(leaf_code));
 	while (seconds_now(CLOCK_MONOTONIC) < stop) {
-		if (!map && seconds_now(CLOCK_MONOTONIC) >= late) {
+		if (!map && !strcmp(how, "dump"))
+			dump(outer, leaves);
+		if (!map && (told || !is_late)) {
 			open_map("w");
 			tell_shares(outer, leaves);
 		}
@@ -154,7 +195,7 @@ static void replaced(double stop)
 
 	open_map("w");
 	while ((now = seconds_now(CLOCK_MONOTONIC)) < stop) {
-		unsigned int turn = 1 + (unsigned int)((now - began) / 3.7);
+		unsigned int turn = 1 + (unsigned int)((now - began) / 5);
 
 		if (turn != last) {
 			snprintf(name, sizeof(name), "%s_%u", turn % 2 ? "odd" : "even", turn);
@@ -180,10 +221,11 @@ int main(int argc, char **argv)
 		return 1;
 	if (!strcmp(how, "forged"))
 		write_old_map();
+	signal(SIGUSR1, on_signal);
 	say_ready();
 	if (!strcmp(how, "replaced"))
 		replaced(stop);
 	else
-		shares(strcmp(how, "shares") != 0, stop);
+		shares(how, stop);
 	return 0;
 }
