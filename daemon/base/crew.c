@@ -65,7 +65,9 @@ static bool may_run(const struct crew *crew, const struct crew_job *job)
 			return false;
 		slow += other->is_slow;
 	}
-	return owner == 0 || slow < CREW_SLOW_EACH;
+	/* What gives back must not wait for what hangs elsewhere: its owner would take all there
+	 * is. */
+	return owner == 0 || job->gives_back || slow < CREW_SLOW_EACH;
 }
 
 static struct crew_job *take_job(struct crew *crew)
@@ -336,7 +338,11 @@ void crew_free(struct crew *crew)
 
 int crew_submit(struct crew *crew, struct crew_job *job)
 {
-	if (crew->stopped || !shares_take(&crew->shares, owner_of(job), 1)) {
+	bool has_room =
+		!crew->stopped && (job->gives_back ? shares_add(&crew->shares, owner_of(job), 1)
+	                                           : shares_take(&crew->shares, owner_of(job), 1));
+
+	if (!has_room) {
 		crew->stats.refused++;
 		return -EAGAIN;
 	}

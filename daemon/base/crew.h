@@ -38,7 +38,9 @@ enum {
 struct crew_job {
 	uint32_t owner;  /* the user whose file or process the job works on */
 	uint64_t device; /* the device that the job works on; 0: none; or crew_process() */
-	bool gives_back; /* frees a shared resource, as a descriptor: queued before all others */
+	/* Frees a shared resource, as a descriptor: queued before all others, whatever the owner
+	 * has in the queue, and run beside slow jobs for other devices. */
+	bool gives_back;
 	void (*run)(struct crew_job *job);
 	/* err: 0 when run() has returned; otherwise run() was not called: -ETIMEDOUT when the job
 	 * waited for too long behind one that hangs, -ECANCELED when the crew was stopped. May free

@@ -53,18 +53,22 @@ static void delivered(void *ctx)
 	all.delivered++;
 }
 
-static struct test_job *submit(uint32_t owner, uint64_t device, bool hangs)
+static struct test_job *submit_job(const struct crew_job *job, bool hangs)
 {
 	struct test_job *test = &all.jobs[all.count++];
 
-	*test = (struct test_job){
-		.job = {.owner = owner, .device = device, .run = run, .done = done},
-		.hang = {-1, -1},
-	};
+	*test = (struct test_job){.job = *job, .hang = {-1, -1}};
+	test->job.run = run;
+	test->job.done = done;
 	if (hangs)
 		ck_assert_int_eq(pipe(test->hang), 0);
 	ck_assert_int_eq(crew_submit(all.crew, &test->job), 0);
 	return test;
+}
+
+static struct test_job *submit(uint32_t owner, uint64_t device, bool hangs)
+{
+	return submit_job(&(struct crew_job){.owner = owner, .device = device}, hangs);
 }
 
 static void let_go(struct test_job *test)
@@ -235,6 +239,22 @@ START_TEST(an_owner_of_whom_many_hang_waits)
 }
 END_TEST
 
+/* Or its descriptor would be lost. */
+START_TEST(what_gives_back_does_not_wait_for_other_devices)
+{
+	const struct crew_job closing = {.owner = ALICE, .device = 3, .gives_back = true};
+	struct test_job *late;
+
+	submit(ALICE, 1, true);
+	submit(ALICE, 2, true);
+	run_loop_until(two_hang);
+	late = submit_job(&closing, false);
+	while (!late->done)
+		uv_run(&all.loop, UV_RUN_ONCE);
+	ck_assert_int_eq(late->err, 0);
+}
+END_TEST
+
 START_TEST(settling_has_an_end)
 {
 	uint64_t begin = clock_mono_ns(), took;
@@ -291,6 +311,7 @@ Suite *crew_suite(void)
 	tcase_add_checked_fixture(crew, start, stop);
 	tcase_add_test(crew, jobs_end_and_are_told_of);
 	tcase_add_test(crew, what_hangs_delays_its_device_only);
+	tcase_add_test(crew, what_gives_back_does_not_wait_for_other_devices);
 	tcase_add_test(crew, what_is_slow_has_no_thread_that_others_need);
 	tcase_add_test(crew, an_owner_of_whom_many_hang_waits);
 	tcase_add_test(crew, settling_has_an_end);
