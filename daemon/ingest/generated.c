@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "ingest/generated.h"
 
-#include "base/hash.h"
 #include "jit/jit_function.h"
 #include "object/reach.h"
 
@@ -9,19 +8,22 @@
 
 bool generated_is_in(const struct proc_mapping *mapped)
 {
-	static const char memory[] = "/memfd:";
+	static const char *const begins[] = {"/memfd:", "/anon_hugepage", "[anon:"};
 
 	if (mapped->object)
 		return false;
-	return mapped->path[0] == '\0' || !strncmp(mapped->path, memory, strlen(memory)) ||
-	       (mapped->path[0] != '[' && !reach_is_file(mapped->path));
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(mapped->path, begins[i], strlen(begins[i])))
+			return true;
+	return mapped->path[0] == '\0' || (mapped->path[0] != '[' && !reach_is_file(mapped->path));
 }
 
 static enum jit_found find(struct generated *generated, const struct image *image, uint64_t address,
                            struct jit_place *ret_place, uint32_t *ret_since)
 {
-	if (!generated->number || generated->pid != image->pid ||
+	if (!generated->is_met || generated->pid != image->pid ||
 	    generated->began_ns != image->start_mono_ns) {
+		generated->is_met = true;
 		generated->pid = image->pid;
 		generated->began_ns = image->start_mono_ns;
 		generated->number = jit_meet(generated->jit, image);
@@ -29,23 +31,9 @@ static enum jit_found find(struct generated *generated, const struct image *imag
 	return jit_find(generated->jit, generated->number, address, ret_place, ret_since);
 }
 
-/* Equal wherever name, file and line are equal. */
-static uint64_t identity_of(const struct jit_place *place)
-{
-	uint64_t hash = hash_bytes(HASH_START, place->name, strlen(place->name) + 1);
-
-	hash = hash_bytes(hash, place->file, strlen(place->file));
-	return hash_bytes(hash, &place->line, sizeof(place->line));
-}
-
 static uint32_t named(struct builder *builder, const struct jit_place *place)
 {
-	const struct mapping mapping = {
-		.path = builder_text(builder, "[jit]"),
-		.kind = MAPPING_JIT,
-	};
-	uint32_t location =
-		builder_location(builder, builder_mapping(builder, &mapping), identity_of(place));
+	uint32_t location = builder_location(builder, jit_mapping(builder), jit_address(place));
 
 	if (location && !builder_view(builder)->locations[location].line_count)
 		builder_line(builder, location, jit_function(builder, place), place->line);
@@ -90,6 +78,7 @@ uint32_t generated_location(struct generated *generated, const struct image *ima
 	case JIT_KNOWN:
 		return named(generated->builder, &place);
 	case JIT_REPLACED:
+		jit_note_replaced(generated->jit);
 		return nameless(generated->builder, JIT_REPLACED_FRAME);
 	case JIT_UNKNOWN:
 		break;

@@ -13,7 +13,8 @@
 struct generated {
 	struct builder *builder;
 	struct jit *jit; /* NULL: no code has a name */
-	/* The latest program that was met, and its number in `jit`. */
+	/* The latest program that was met, and its number in `jit`; 0: there is no room for it. */
+	bool is_met;
 	uint32_t pid, number;
 	uint64_t began_ns;
 };

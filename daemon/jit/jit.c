@@ -26,20 +26,32 @@ static uint32_t settled(const struct jit_program *program)
 	return fresh ? fresh - 1 : program->readings;
 }
 
-enum jit_found jit_find(struct jit *jit, uint32_t number, uint64_t address,
+/* Whether there was code at the address that other code has just replaced. */
+static bool is_gone(const struct jit_program *program, uint64_t address)
+{
+	return jit_ranges_have(&program->gone, address) ||
+	       jit_ranges_have(&program->gone_before, address);
+}
+
+void jit_note_replaced(struct jit *jit)
+{
+	jit->stats.replaced++;
+}
+
+enum jit_found jit_find(const struct jit *jit, uint32_t number, uint64_t address,
                         struct jit_place *ret_place, uint32_t *ret_since)
 {
 	const struct jit_program *program = jit_program_find(jit, number);
 	const struct jit_code *code = program ? jit_codes_find(&program->codes, address) : NULL;
 
 	*ret_since = program ? settled(program) : 0;
-	/* What is not read yet may be about other code at the address. */
-	if (!code || program->is_read || program->is_behind)
-		return JIT_UNKNOWN;
-	if (code->since > *ret_since && code->has_replaced) {
-		jit->stats.replaced++;
+	if (program && !code && is_gone(program, address))
 		return JIT_REPLACED;
-	}
+	/* What is not read yet may be about other code at the address. */
+	if (!code || program->is_behind)
+		return JIT_UNKNOWN;
+	if (code->since > *ret_since && code->has_replaced)
+		return JIT_REPLACED;
 	*ret_place = place_in(code, address);
 	return JIT_KNOWN;
 }
@@ -53,7 +65,8 @@ enum jit_found jit_find_later(struct jit *jit, uint32_t number, uint32_t since, 
 
 	pthread_mutex_lock(&jit->lock);
 	program = jit_program_find(jit, number);
-	code = program ? jit_codes_find(&program->codes, address) : NULL;
+	/* What is not read yet may be about the time of the sample. */
+	code = program && !program->is_incomplete ? jit_codes_find(&program->codes, address) : NULL;
 	if (code)
 		found = code->since > since && code->has_replaced ? JIT_REPLACED : JIT_KNOWN;
 	if (found == JIT_KNOWN) {

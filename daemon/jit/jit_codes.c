@@ -12,10 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-struct range {
-	uint64_t start, end;
-};
-
 /* Larger pieces of code are not generated; what claims one is wrong. */
 #define MAX_CODE_BYTES (1ULL << 30)
 
@@ -74,26 +70,35 @@ static bool is_same(const struct jit_code *one, const struct jit_code *other)
 	       one->name_bytes == other->name_bytes && !strcmp(one->name, other->name);
 }
 
-/* Drops the codes that overlap one of the ranges: their names become NULL. Code that is told again
- * stays, and is dropped from `above` instead. */
+/* Code that is told again stays as it is, but may get its lines now. */
+static void keep(struct jit_code *code, struct jit_code *again)
+{
+	if (!code->lines)
+		code->lines = TAKE_PTR(again->lines);
+	drop_code(again);
+}
+
+/* Drops the codes that overlap one of the ranges, which `above` covers or has covered. Code that is
+ * told again is dropped from `above` instead. */
 static void drop(struct jit_code *below, size_t below_count, struct jit_code *above,
-                 size_t above_count, const struct range *ranges, size_t range_count)
+                 size_t above_count, const struct jit_ranges *ranges)
 {
 	size_t range = 0, again = 0;
 
 	for (size_t i = 0; i < below_count; i++) {
 		struct jit_code *code = &below[i];
 
-		while (range < range_count && ranges[range].end <= code->start)
+		while (range < ranges->count && ranges->at[range].end <= code->start)
 			range++;
-		if (range == range_count || ranges[range].start >= code->end)
+		if (range == ranges->count || ranges->at[range].start >= code->end)
 			continue;
 		while (again < above_count && above[again].start < code->start)
 			again++;
 		if (again < above_count && is_same(code, &above[again]) &&
 		    !above[again].has_replaced)
-			code = &above[again];
-		drop_code(code);
+			keep(code, &above[again]);
+		else
+			drop_code(code);
 	}
 }
 
@@ -121,64 +126,75 @@ static size_t merge(const struct jit_code *below, size_t below_count, const stru
 	return count;
 }
 
-/* Adds the sorted ranges `more` to those at the beginning of `ranges`, which has room for both. */
-static size_t join(struct range *ranges, size_t count, const struct range *more, size_t more_count,
-                   struct range *spare)
-{
-	size_t i = 0, j = 0, joined = 0;
-
-	while (i < count || j < more_count) {
-		bool is_first = j == more_count || (i < count && ranges[i].start <= more[j].start);
-		struct range range = is_first ? ranges[i++] : more[j++];
-
-		if (joined && range.start <= spare[joined - 1].end) {
-			if (spare[joined - 1].end < range.end)
-				spare[joined - 1].end = range.end;
-		} else {
-			spare[joined++] = range;
-		}
-	}
-	memcpy(ranges, spare, joined * sizeof(*spare));
-	return joined;
-}
-
 struct sorting {
 	struct jit_code *spare_codes;
-	struct range *spare_ranges;
+	struct jit_range *spare_ranges;
 };
 
 /* Sorts codes, and puts what they cover, also those of them that others have replaced, to `ranges`.
  */
 static size_t sort(const struct sorting *sorting, struct jit_code *codes, size_t count,
-                   struct range *ranges, size_t *ret_range_count)
+                   struct jit_ranges *ranges)
 {
-	size_t half = count / 2, first, second, first_ranges, second_ranges;
+	size_t half = count / 2, first, second;
+	struct jit_ranges below = {ranges->at, 0}, above = {ranges->at + half, 0};
 
-	*ret_range_count = count;
+	ranges->count = count;
 	if (count == 1)
-		ranges[0] = (struct range){codes->start, codes->end};
+		ranges->at[0] = (struct jit_range){codes->start, codes->end};
 	if (count < 2)
 		return count;
-	first = sort(sorting, codes, half, ranges, &first_ranges);
-	second = sort(sorting, codes + half, count - half, ranges + half, &second_ranges);
-	drop(codes, first, codes + half, second, ranges + half, second_ranges);
+	first = sort(sorting, codes, half, &below);
+	second = sort(sorting, codes + half, count - half, &above);
+	drop(codes, first, codes + half, second, &above);
 	count = merge(codes, first, codes + half, second, sorting->spare_codes);
 	memcpy(codes, sorting->spare_codes, count * sizeof(*codes));
-	*ret_range_count =
-		join(ranges, first_ranges, ranges + half, second_ranges, sorting->spare_ranges);
+	ranges->count = jit_ranges_join(below.at, below.count, above.at, above.count,
+	                                sorting->spare_ranges);
+	memcpy(ranges->at, sorting->spare_ranges, ranges->count * sizeof(*ranges->at));
 	return count;
 }
 
-int jit_codes_lay(struct jit_codes *codes, struct jit_codes *told, uint32_t since)
+int jit_codes_sort(struct jit_codes *codes)
+{
+	_cleanup_free_ struct jit_code *spare_codes =
+		calloc(codes->count + 1, sizeof(*spare_codes));
+	_cleanup_free_ struct jit_range *spare_ranges =
+		calloc(codes->count + 1, sizeof(*spare_ranges));
+	const struct sorting sorting = {spare_codes, spare_ranges};
+
+	codes->told.at = calloc(codes->count + 1, sizeof(*codes->told.at));
+	if (!codes->told.at || !spare_codes || !spare_ranges)
+		return -ENOMEM;
+	codes->count = sort(&sorting, codes->at, codes->count, &codes->told);
+	return 0;
+}
+
+/* Where the codes are that were dropped. `ranges` has room for all. */
+static size_t list_dropped(const struct jit_codes *codes, struct jit_range *ranges)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < codes->count; i++)
+		if (!codes->at[i].name)
+			ranges[count++] = (struct jit_range){codes->at[i].start, codes->at[i].end};
+	return count;
+}
+
+int jit_codes_lay(struct jit_codes *codes, struct jit_codes *told, uint32_t since,
+                  struct jit_ranges *gone)
 {
 	size_t capacity = codes->count + told->count;
 	struct jit_code *out = calloc(capacity + 1, sizeof(*out));
+	_cleanup_free_ struct jit_range *dropped = calloc(codes->count + 1, sizeof(*dropped));
 
-	if (!out)
-		return -ENOMEM;
 	for (size_t i = 0; i < told->count; i++)
 		told->at[i].since = since;
-	drop(codes->at, codes->count, told->at, told->count, told->ranges, told->range_count);
+	drop(codes->at, codes->count, told->at, told->count, &told->told);
+	if (!out || !dropped || jit_ranges_add(gone, dropped, list_dropped(codes, dropped))) {
+		free(out);
+		return -ENOMEM;
+	}
 	codes->count = merge(codes->at, codes->count, told->at, told->count, out);
 	codes->capacity = capacity;
 	free(codes->at);
@@ -188,18 +204,11 @@ int jit_codes_lay(struct jit_codes *codes, struct jit_codes *told, uint32_t sinc
 	return 0;
 }
 
-int jit_codes_sort(struct jit_codes *codes)
+void jit_codes_forget(struct jit_codes *codes)
 {
-	_cleanup_free_ struct jit_code *spare_codes =
-		calloc(codes->count + 1, sizeof(*spare_codes));
-	_cleanup_free_ struct range *spare_ranges = calloc(codes->count + 1, sizeof(*spare_ranges));
-	const struct sorting sorting = {spare_codes, spare_ranges};
-
-	codes->ranges = calloc(codes->count + 1, sizeof(*codes->ranges));
-	if (!codes->ranges || !spare_codes || !spare_ranges)
-		return -ENOMEM;
-	codes->count = sort(&sorting, codes->at, codes->count, codes->ranges, &codes->range_count);
-	return 0;
+	for (size_t i = 0; i < codes->count; i++)
+		drop_code(&codes->at[i]);
+	codes->count = 0;
 }
 
 const struct jit_code *jit_codes_find(const struct jit_codes *codes, uint64_t address)
@@ -233,6 +242,6 @@ void jit_codes_release(struct jit_codes *codes)
 	for (size_t i = 0; i < codes->count; i++)
 		drop_code(&codes->at[i]);
 	free(codes->at);
-	free(codes->ranges);
+	jit_ranges_release(&codes->told);
 	*codes = (struct jit_codes){0};
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "jit/jit_lines.h"
+#include "jit/jit_ranges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,9 +26,7 @@ struct jit_code {
 struct jit_codes {
 	struct jit_code *at;
 	size_t count, capacity;
-	/* All that was told, from jit_codes_sort() to jit_codes_lay(). */
-	struct range *ranges;
-	size_t range_count;
+	struct jit_ranges told; /* all of it, from jit_codes_sort() to jit_codes_lay() */
 };
 
 enum { JIT_NAME_BYTES = 1024 + 1 }; /* of a name, with its NUL; longer ones are truncated */
@@ -39,8 +38,12 @@ int jit_codes_append(struct jit_codes *codes, uint64_t start, uint64_t size, con
 /* Sorts codes that were appended in the order in which they were told. -ENOMEM. */
 int jit_codes_sort(struct jit_codes *codes);
 /* Adds sorted codes that were told since, by the reading `since`; `told` is empty afterwards. Code
- * that is known already stays as it is. 0 or -ENOMEM: nothing was added. */
-int jit_codes_lay(struct jit_codes *codes, struct jit_codes *told, uint32_t since);
+ * that is known already stays as it is. The ranges of replaced code are added to `gone`. -ENOMEM:
+ * the codes are not to be used any more. */
+int jit_codes_lay(struct jit_codes *codes, struct jit_codes *told, uint32_t since,
+                  struct jit_ranges *gone);
+/* Drops the codes, but not the knowledge where they are: so they can still replace others. */
+void jit_codes_forget(struct jit_codes *codes);
 /* The code that contains an address, or NULL. */
 const struct jit_code *jit_codes_find(const struct jit_codes *codes, uint64_t address);
 size_t jit_codes_bytes(const struct jit_codes *codes); /* memory; looks at all of them */

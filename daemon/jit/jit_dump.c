@@ -42,7 +42,9 @@ struct debug_entry {
 };
 
 /* V8 and LLVM give addresses of lines as they are in the ELF file that `perf inject` makes of the
- * code, behind its header: V8, src/diagnostics/perf-jit.cc; LLVM, PerfJITEventListener.cpp. */
+ * code, behind its header; others give them as they are. In a file of the first kind no row is
+ * below the header, or for V8 one byte below. V8, src/diagnostics/perf-jit.cc; LLVM,
+ * PerfJITEventListener.cpp. */
 enum { ELF_OFFSET = 0x40 };
 
 /* A file name that stands for that of the entry before. */
@@ -72,9 +74,18 @@ static ssize_t text_len(const uint8_t *bytes, size_t len)
 /* What is being read of a file's bytes. */
 struct dump {
 	struct jit_codes *told;
+	bool *has_low_rows;
 	struct jit_lines *lines; /* of code whose record follows; NULL: none */
 	size_t lines_at;         /* where their record begins */
 };
+
+/* V8's baseline compiler gives offsets in bytecode in the place of addresses. */
+static bool is_baseline(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon && colon[1] == '^';
+}
 
 /* -EAGAIN: the bytes end too early. */
 static int read_code(struct dump *dump, const uint8_t *bytes, size_t len)
@@ -89,7 +100,7 @@ static int read_code(struct dump *dump, const uint8_t *bytes, size_t len)
 	name_len = text_len(bytes + sizeof(load), len - sizeof(load));
 	if (name_len < 0)
 		return -EAGAIN;
-	if (dump->lines && dump->lines->code != load.address) {
+	if (dump->lines && (dump->lines->code != load.address || is_baseline(name))) {
 		jit_lines_free(dump->lines);
 		dump->lines = NULL;
 	}
@@ -98,7 +109,7 @@ static int read_code(struct dump *dump, const uint8_t *bytes, size_t len)
 	                : 0;
 }
 
-static int read_entries(struct jit_lines *lines, const uint8_t *bytes, size_t len, uint64_t count)
+static int read_entries(struct dump *dump, const uint8_t *bytes, size_t len, uint64_t count)
 {
 	uint64_t offset = 0;
 	int err = 0;
@@ -113,9 +124,11 @@ static int read_entries(struct jit_lines *lines, const uint8_t *bytes, size_t le
 		if (file_len < 0)
 			break;
 		memcpy(&entry, bytes, sizeof(entry));
-		if (!i && entry.address == lines->code + ELF_OFFSET)
+		if (!i && entry.address - dump->lines->code < ELF_OFFSET - 1)
+			*dump->has_low_rows = true;
+		if (!i && !*dump->has_low_rows)
 			offset = ELF_OFFSET;
-		err = jit_lines_add(lines, entry.address - offset, entry.line,
+		err = jit_lines_add(dump->lines, entry.address - offset, entry.line,
 		                    strcmp(file, same_file) ? file : NULL);
 		bytes += sizeof(entry) + (size_t)file_len + 1;
 		len -= sizeof(entry) + (size_t)file_len + 1;
@@ -132,9 +145,9 @@ static int read_lines(struct dump *dump, const uint8_t *bytes, size_t len)
 	memcpy(&info, bytes, sizeof(info));
 	jit_lines_free(dump->lines);
 	dump->lines = jit_lines_new(info.address);
-	return dump->lines ? read_entries(dump->lines, bytes + sizeof(info), len - sizeof(info),
-	                                  info.count)
-	                   : -ENOMEM;
+	return dump->lines
+	               ? read_entries(dump, bytes + sizeof(info), len - sizeof(info), info.count)
+	               : -ENOMEM;
 }
 
 /* Reads the record at the beginning of the bytes, of which there may be fewer than it has. */
@@ -161,15 +174,16 @@ static int read_record(struct dump *dump, const uint8_t *bytes, size_t len, size
 	return is_whole && err == -EAGAIN ? 0 : err;
 }
 
-int jit_dump_read(const uint8_t *bytes, size_t len, bool is_full, struct jit_codes *told,
-                  uint64_t *ret_next)
+int jit_dump_read(const uint8_t *bytes, size_t len, bool is_full, bool *has_low_rows,
+                  struct jit_codes *told, uint64_t *ret_next)
 {
-	struct dump dump = {.told = told};
+	struct dump dump = {.told = told, .has_low_rows = has_low_rows};
 	struct record record;
 	uint64_t at = 0;
 	int err = 0;
 
-	while (at < len && !(err = read_record(&dump, bytes, len, (size_t)at, &record)))
+	while (at < len && told->count < JIT_TOLD_EACH &&
+	       !(err = read_record(&dump, bytes, len, (size_t)at, &record)))
 		at += record.total_size;
 	/* The code of these lines comes with the next bytes. */
 	if (dump.lines && (dump.lines_at || !is_full))

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "jit/jit_dump_file.h"
 
+#include "base/text.h"
 #include "jit/jit_dump.h"
 #include "object/reach.h"
 
 #include <errno.h>
 #include <string.h>
 
-bool jit_dump_file_is(const char *path)
+bool jit_dump_file_is(const char *path, uint64_t *ret_number)
 {
 	static const char begin[] = "/jit-", end[] = ".dump";
 	const char *slash = strrchr(path, '/');
 	char name[MAX_PATH_BYTES];
-	size_t digits;
+	struct text rest;
 
 	if (!slash || strncmp(slash, begin, strlen(begin)) != 0)
 		return false;
 	reach_path(slash + strlen(begin), name);
-	digits = strspn(name, "0123456789");
-	return digits && !strcmp(name + digits, end);
+	rest = text_of(name, strlen(name));
+	return text_decimal(&rest, ret_number) && text_equals(rest, end);
 }
 
 int jit_dump_file_open(struct jit_file *file, const struct jit_where *where)
@@ -26,10 +27,12 @@ int jit_dump_file_open(struct jit_file *file, const struct jit_where *where)
 	_cleanup_close_ int fd = -1;
 	uint8_t header[64];
 	struct stat status;
+	uint64_t number;
 	ssize_t len;
 	size_t offset;
 
-	if (!where->dump_end)
+	/* A child has the file of its parent mapped, which tells of the parent's code. */
+	if (!where->dump_end || jit_own_number(where->pid, &number) || number != where->dump_number)
 		return -ENOENT;
 	fd = reach_mapped(where->pid, where->dump_start, where->dump_end, &status);
 	if (fd < 0)
@@ -49,15 +52,20 @@ int jit_dump_file_open(struct jit_file *file, const struct jit_where *where)
 ssize_t jit_dump_file_read(struct jit_file *file, struct jit_codes *told)
 {
 	_cleanup_free_ uint8_t *bytes = malloc(JIT_READ_BYTES);
-	ssize_t len = bytes ? pread(file->fd, bytes, JIT_READ_BYTES, (off_t)file->offset) : -1;
-	bool is_full = len == JIT_READ_BYTES;
 	uint64_t next;
+	ssize_t len;
 	int err;
 
+	if (!bytes)
+		return -ENOMEM;
+	/* It was damaged further up. */
+	if (file->offset == INT64_MAX)
+		return 0;
+	len = pread(file->fd, bytes, JIT_READ_BYTES, (off_t)file->offset);
 	if (len < 0)
-		return bytes ? -errno : -ENOMEM;
-	err = jit_dump_read(bytes, (size_t)len, is_full, told, &next);
-	/* Nothing more is read of a file that is none. */
+		return -errno;
+	err = jit_dump_read(bytes, (size_t)len, len == JIT_READ_BYTES, &file->has_low_rows, told,
+	                    &next);
 	file->offset = err == -EBADMSG ? INT64_MAX : file->offset + next;
-	return err ?: len;
+	return err == -EBADMSG ? 0 : err ?: len;
 }

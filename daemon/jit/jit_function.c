@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "jit/jit_function.h"
 
+#include "base/hash.h"
 #include "jit/jit_name.h"
 
 #include <string.h>
@@ -27,6 +28,25 @@ uint32_t jit_function(struct builder *builder, const struct jit_place *place)
 	if (!function.filename)
 		function.filename = builder_text(builder, place->file);
 	return builder_function(builder, &function);
+}
+
+uint32_t jit_mapping(struct builder *builder)
+{
+	const struct mapping mapping = {
+		.path = builder_text(builder, "[jit]"),
+		.kind = MAPPING_JIT,
+	};
+
+	return builder_mapping(builder, &mapping);
+}
+
+uint64_t jit_address(const struct jit_place *place)
+{
+	/* A program may choose its names so that they collide with those of others. */
+	uint64_t hash = hash_bytes(hash_seed(), place->name, strlen(place->name) + 1);
+
+	hash = hash_bytes(hash, place->file, strlen(place->file));
+	return hash_bytes(hash, &place->line, sizeof(place->line));
 }
 
 bool jit_is_trampoline(const struct jit_place *place)

@@ -13,35 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_STATUS_BYTES = 16384, TAIL_BYTES = 64 };
+enum { TAIL_BYTES = 64 };
 
-/* Times of files are those of the kernel's tick, and the wall clock may be adjusted a little. */
-#define SLACK_NS (100 * NSEC_PER_MSEC)
-#define OPEN_NS  NSEC_PER_SEC
-
-/* The number by which the process knows itself: the last one of "NSpid:\t123\t7". */
-static int own_number(uint32_t pid, uint64_t *ret_number)
-{
-	static const char key[] = "\nNSpid:";
-	_cleanup_(buf_release) struct buf status = BUF_INIT;
-	struct text text, line, word;
-	char path[32];
-	int err = -ENOENT;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	text = buf_read_text(&status, path, MAX_STATUS_BYTES);
-	text.at = text.at < text.end
-	                  ? memmem(text.at, (size_t)(text.end - text.at), key, sizeof(key) - 1)
-	                  : NULL;
-	if (!text.at)
-		return err;
-	text.at += sizeof(key) - 1;
-	if (!text_line(&text, &line))
-		return err;
-	while (text_word(&line, &word))
-		err = text_decimal(&word, ret_number) ? 0 : -ENOENT;
-	return err;
-}
+#define OPEN_NS NSEC_PER_SEC
 
 /* Whether the file was written since the program began, which is at `mono_ns` or, if that is not
  * known, when the process began. */
@@ -52,16 +26,16 @@ static bool is_since(const struct stat *status, uint32_t pid, uint64_t mono_ns)
 	uint64_t program_ns = clock_mono_ns() - mono_ns, process_ns = reach_began_boot_ns(pid);
 
 	process_ns = clock_boot_ns() - process_ns;
-	return written_ns + SLACK_NS + (program_ns < process_ns ? program_ns : process_ns) >=
+	return written_ns + JIT_SLACK_NS + (program_ns < process_ns ? program_ns : process_ns) >=
 	       clock_wall_ns();
 }
 
 static int open_named(uint32_t pid, int *ret_fd)
 {
-	struct path_root root = {.pid = pid, .is_for_daemon = true};
+	struct path_root root = {.pid = pid, .is_for_daemon = true, .is_no_link = true};
 	char folder[32], path[48];
 	uint64_t number;
-	int err = own_number(pid, &number);
+	int err = jit_own_number(pid, &number);
 
 	if (err)
 		return err;
@@ -82,7 +56,8 @@ int jit_map_open(struct jit_file *file, const struct jit_where *where)
 		return err;
 	if (fstat(fd, &status))
 		return -errno;
-	if (!jit_file_is_of(&status, where->pid))
+	/* Anybody may make links in /tmp, to any file. */
+	if (!jit_file_is_of(&status, where->pid) || status.st_nlink > 1)
 		return -EACCES;
 	if (jit_file_is(file, &status))
 		return 0;
@@ -104,7 +79,7 @@ static int append(struct text *text, struct jit_codes *told)
 	struct perf_map_line line;
 	int err = 0;
 
-	while (!err && perf_map_next(text, &line))
+	while (!err && told->count < JIT_TOLD_EACH && perf_map_next(text, &line))
 		err = jit_codes_append(told, line.start, line.size, line.name.at,
 		                       (size_t)(line.name.end - line.name.at), NULL);
 	return err;
@@ -141,7 +116,7 @@ ssize_t jit_map_read(struct jit_file *file, struct jit_codes *told)
 	err = append(&text, told);
 	taken = (size_t)(text.at - bytes);
 	/* A line that long describes nothing. */
-	if (taken == (size_t)before && len == JIT_READ_BYTES)
+	if (taken == (size_t)before && len == JIT_READ_BYTES && told->count < JIT_TOLD_EACH)
 		taken = len;
 	file->offset += taken - (size_t)before;
 	file->tail = hash_tail(bytes, taken);

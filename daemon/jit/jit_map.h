@@ -3,7 +3,7 @@
  * The file /tmp/perf-PID.map of a process, by its own number and below its own root folder. It must
  * have been written since the program began: the file of an earlier process with that number is
  * often left there. Some programs write all they have each time, so a file whose beginning has
- * changed is read from there again.
+ * changed is read from there again. Other users may make links there, which are not followed.
  */
 #pragma once
 

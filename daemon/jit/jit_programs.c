@@ -11,8 +11,8 @@
 
 /* A file that is not there, or may be another one by now, is looked for from this interval on. */
 #define FIRST_REST_NS NSEC_PER_SEC
-/* A process may have many mappings. */
-#define LOOK_NS (500 * NSEC_PER_MSEC)
+/* Between two looks at the mappings of a program. */
+#define LOOK_NS (900 * NSEC_PER_MSEC)
 
 struct jit *jit_new(void)
 {
@@ -23,6 +23,8 @@ struct jit *jit_new(void)
 	pthread_mutex_init(&jit->lock, NULL);
 	jit->programs.whole = JIT_PROGRAMS;
 	jit->bytes.whole = JIT_BYTES;
+	jit->under_way.whole = JIT_UNDER_WAY;
+	jit->looks.whole = JIT_LOOKS;
 	return jit;
 }
 
@@ -38,6 +40,8 @@ void jit_program_free(struct jit *jit, struct jit_program *program)
 {
 	jit_files_close(jit, program);
 	jit_codes_release(&program->codes);
+	jit_ranges_release(&program->gone);
+	jit_ranges_release(&program->gone_before);
 	free(program);
 }
 
@@ -70,6 +74,8 @@ void jit_free(struct jit *jit)
 		remove_program(jit, jit->by_use);
 	shares_clear(&jit->programs);
 	shares_clear(&jit->bytes);
+	shares_clear(&jit->under_way);
+	shares_clear(&jit->looks);
 	jit_debts_clear(&jit->debts);
 	pthread_mutex_destroy(&jit->lock);
 	free(jit);
@@ -142,15 +148,24 @@ static struct jit_program *add_program(struct jit *jit, const struct jit_program
 }
 
 /* A program maps its jitdump as if it were code, so that profilers find it. */
-static void find_dump(struct jit_program *program, const struct mapping_set *set)
+static void find_dump(struct jit *jit, struct jit_program *program, const struct mapping_set *set)
 {
-	for (size_t i = 0; i < mapping_set_count(set); i++) {
+	size_t count = mapping_set_count(set);
+	const char *path = NULL;
+	uint64_t number;
+
+	if (!shares_take(&jit->looks, program->owner, count))
+		return;
+	program->looked_ns = program->met_ns;
+	for (size_t i = 0; i < count; i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
 
-		if (!jit_dump_file_is(mapping->path))
+		/* Equal paths are one string. */
+		if (mapping->path == path || !jit_dump_file_is(path = mapping->path, &number))
 			continue;
 		program->where.dump_start = mapping->start;
 		program->where.dump_end = mapping->end;
+		program->where.dump_number = number;
 	}
 }
 
@@ -158,37 +173,46 @@ uint32_t jit_meet(struct jit *jit, const struct image *image)
 {
 	const struct jit_program_key key = {image->pid, image->start_mono_ns};
 	struct jit_program *program;
+	bool is_new;
 
 	HASH_FIND(hh, jit->by_key, &key, sizeof(key), program);
-	if (!program)
+	is_new = !program;
+	if (is_new)
 		program = add_program(jit, &key);
 	if (!program) {
 		jit->stats.programs_refused++;
 		return 0;
 	}
 	program->met_ns = clock_mono_ns();
-	if (program->met_ns >= program->due_ns && program->met_ns - program->looked_ns > LOOK_NS) {
-		program->looked_ns = program->met_ns;
-		find_dump(program, image->set);
-	}
+	if (program->met_ns >= program->due_ns && program->met_ns - program->looked_ns > LOOK_NS)
+		find_dump(jit, program, image->set);
 	DL_DELETE(jit->by_use, program);
 	DL_APPEND(jit->by_use, program);
+	/* It may end before the next drain. */
+	program->is_waiting |= is_new;
+	if (is_new)
+		jit_reading_begin(jit, program);
 	return program->number;
 }
 
 void jit_program_lay(struct jit *jit, struct jit_program *program, struct jit_codes *told)
 {
 	size_t bytes = jit_codes_bytes(told);
+	int err;
 
+	/* What has no room replaces what was there all the same. */
 	if (program->codes.count + told->count > JIT_CODES_EACH ||
 	    !take(jit, &jit->bytes, program->owner, bytes, program)) {
 		jit->stats.codes_refused += told->count;
-		return;
+		jit_codes_forget(told);
+		bytes = 0;
 	}
 	program->readings++;
 	program->fresh = program->fresh ?: program->readings;
 	pthread_mutex_lock(&jit->lock);
-	jit_codes_lay(&program->codes, told, program->readings);
+	err = jit_codes_lay(&program->codes, told, program->readings, &program->gone);
+	if (err)
+		jit_codes_release(&program->codes);
 	pthread_mutex_unlock(&jit->lock);
 	shares_give(&jit->bytes, program->owner, bytes);
 	charge(jit, program, jit_codes_bytes(&program->codes));

@@ -215,7 +215,7 @@ static int step(struct walk *walk, const char *name, int *ret_fd)
 	if (err)
 		return err;
 	if (S_ISLNK(status.st_mode))
-		return follow(walk, fd);
+		return walk->root->is_no_link && !*walk->at ? -ELOOP : follow(walk, fd);
 	if (S_ISDIR(status.st_mode))
 		return enter(walk, TAKE_FD(fd), status.st_mode);
 	return *walk->at ? -ENOTDIR : open_checked(walk, fd, ret_fd);

@@ -15,6 +15,7 @@ struct path_root {
 	uint32_t pid;       /* a process whose mounts those below it are; 0: ours */
 	uint64_t until_ns;  /* by clock_mono_ns(): it is given up then */
 	bool is_for_daemon; /* also files and folders that not everybody may read */
+	bool is_no_link;    /* the last part must not be a symbolic link: -ELOOP */
 };
 
 /* A descriptor to read `path`, absolute, in the root folder `root`; ".." and symbolic links do not

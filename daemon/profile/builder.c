@@ -242,7 +242,7 @@ void builder_change_task(struct builder *builder, uint32_t id, const struct task
 	builder->error = table_rekey(&builder->tasks, id, builder->seed);
 }
 
-void builder_move(struct builder *builder, uint32_t location, uint32_t mapping)
+void builder_move(struct builder *builder, uint32_t location, uint32_t mapping, uint64_t address)
 {
 	struct location *row;
 
@@ -251,9 +251,10 @@ void builder_move(struct builder *builder, uint32_t location, uint32_t mapping)
 	assert(location && location < builder->locations.count);
 	assert(mapping < builder->mappings.count);
 	row = table_row(&builder->locations, location);
-	if (row->mapping == mapping)
+	if (row->mapping == mapping && row->address == address)
 		return;
 	row->mapping = mapping;
+	row->address = address;
 	builder->error = table_rekey(&builder->locations, location, builder->seed);
 }
 

@@ -31,9 +31,9 @@ void builder_line(struct builder *builder, uint32_t location, uint32_t function,
 void builder_rename(struct builder *builder, uint32_t location, uint32_t function);
 /* Replaces a task, for all its samples. They are not added up with the samples of an equal task. */
 void builder_change_task(struct builder *builder, uint32_t id, const struct task *task);
-/* Moves a location to another mapping. Symbolizing does that when it finds the kernel module of an
- * address. */
-void builder_move(struct builder *builder, uint32_t location, uint32_t mapping);
+/* Moves a location to another mapping and address. Symbolizing does that when it finds the kernel
+ * module of an address, and the name of generated code. */
+void builder_move(struct builder *builder, uint32_t location, uint32_t mapping, uint64_t address);
 void builder_sample(struct builder *builder, uint32_t node, uint32_t task,
                     const uint64_t values[PROFILE_VALUES]);
 /* Moves a sample to another path and task. It is not added up with a sample that is already

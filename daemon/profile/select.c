@@ -214,6 +214,17 @@ static uint32_t merge_node(const struct merge *merge, const struct node *node)
 	               : builder_node(merge->into, caller, merge_location(merge, node->location));
 }
 
+/* Whether a frame is of the user's own program where only that is shown: of interpreted code, or
+ * generated, as that of Node or Java. What interpreted code has compiled counts for its caller. */
+static bool is_programs(const struct merge *merge, enum mapping_kind kind, uint32_t caller)
+{
+	const struct profile *into = builder_view(merge->into);
+
+	return kind == MAPPING_INTERPRETED ||
+	       (kind == MAPPING_JIT &&
+	        kind_of(into, into->nodes[caller].location) != MAPPING_INTERPRETED);
+}
+
 /* The same where only interpreted code is shown. Native code that interpreted code has called
  * counts for its caller. Native code below all interpreted code is NATIVE_FRAME while there is
  * nothing else. */
@@ -222,7 +233,7 @@ static uint32_t merge_interpreted(struct merge *merge, const struct node *node)
 	uint32_t caller = merge->nodes[node->parent];
 	enum mapping_kind kind = kind_of(merge->slice, node->location);
 
-	if (kind == MAPPING_INTERPRETED) {
+	if (is_programs(merge, kind, caller)) {
 		if (caller == merge->native_node)
 			caller = 0;
 		return builder_node(merge->into, caller, merge_location(merge, node->location));

@@ -36,8 +36,9 @@ struct selection {
 	const char *containers[MAX_QUERY_VALUES];
 	size_t comm_count, unit_count, pod_count, container_count;
 	bool no_kernel; /* leave out kernel frames, and samples that have no others */
-	/* Leave out the frames of a stack that are not of interpreted code. A stack that has no
-	 * others becomes NATIVE_FRAME of select.h, or its root if that is a name in brackets. */
+	/* Leave out the frames of a stack that are not of interpreted code, or of generated code
+	 * that no interpreted code has called. A stack that has no others becomes NATIVE_FRAME of
+	 * select.h, or its root if that is a name in brackets. */
 	bool no_native;
 	/* VIEW_wall: the slices are of waits and of CPU time; they become one profile, in which CPU
 	 * time has the state RUNNING_STATE of select.h. */

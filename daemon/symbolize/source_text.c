@@ -117,7 +117,7 @@ static bool is_another(const struct source_root *root)
 static int check_viewer(const struct source_root *root, const char *file, uint64_t until_ns, int fd,
                         int err)
 {
-	const struct path_root public_root = {"/proc/1/root", 1, until_ns, false};
+	const struct path_root public_root = {"/proc/1/root", 1, until_ns, false, false};
 	_cleanup_close_ int public = -1;
 	struct stat seen, own;
 	int public_err;
@@ -141,7 +141,7 @@ static int open_file(const struct source_root *root, const char *file, uint64_t 
 
 	if (root->pid)
 		snprintf(folder, sizeof(folder), "/proc/%u/root", root->pid);
-	err = path_open(&(struct path_root){folder, root->pid, until_ns, false}, file, &fd);
+	err = path_open(&(struct path_root){folder, root->pid, until_ns, false, false}, file, &fd);
 	err = check_viewer(root, file, until_ns, fd, err);
 	/* Any other error would be about the files of the new process. */
 	if (is_another(root))

@@ -102,7 +102,8 @@ static void move_to_module(struct builder *builder, uint32_t id, const char *mod
 		.path = builder_text(builder, path),
 		.kind = MAPPING_KERNEL,
 	};
-	builder_move(builder, id, builder_mapping(builder, &mapping));
+	builder_move(builder, id, builder_mapping(builder, &mapping),
+	             builder_view(builder)->locations[id].address);
 }
 
 static int name_in_kernel(struct symbolizer *symbolizer, struct builder *builder, uint32_t id)
@@ -154,12 +155,15 @@ struct naming {
 	uint32_t location;
 };
 
+/* From now on the location is where code is that had its name from the beginning: in an exported
+ * profile the process of the address is not known any more. */
 static void name_place(const struct jit_place *place, void *ctx)
 {
 	const struct naming *naming = ctx;
+	struct builder *builder = naming->builder;
 
-	builder_line(naming->builder, naming->location, jit_function(naming->builder, place),
-	             place->line);
+	builder_line(builder, naming->location, jit_function(builder, place), place->line);
+	builder_move(builder, naming->location, jit_mapping(builder), jit_address(place));
 }
 
 /* Code that had no name when it was sampled. */

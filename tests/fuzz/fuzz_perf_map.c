@@ -54,12 +54,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text text = text_of((const char *)data, size), first = text_of(text.at, size / 2);
 	struct jit_codes codes = {0}, told = {0};
+	struct jit_ranges gone = {0};
 
 	read_all(first, &codes);
 	read_all(text, &told);
-	if (jit_codes_lay(&codes, &told, 2))
+	if (jit_codes_lay(&codes, &told, 2, &gone))
 		abort();
 	check_sorted(&codes);
 	jit_codes_release(&codes);
+	jit_ranges_release(&gone);
 	return 0;
 }

@@ -100,7 +100,7 @@ static void add_thing(struct input *input, struct builder *builder)
 	default:
 		if (view->location_count > 1)
 			builder_move(builder, pick(input, view->location_count),
-			             byte(input) % view->mapping_count);
+			             byte(input) % view->mapping_count, byte(input));
 		return;
 	}
 }

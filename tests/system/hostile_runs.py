@@ -49,9 +49,9 @@ def folder_of(uid=ATTACKER):
     try:
         yield path
     finally:
-        for link in glob.glob("/tmp/perf-*.map"):  # of told_code
-            if os.path.islink(link) and os.readlink(link).startswith(path + "/"):
-                os.unlink(link)
+        for file in glob.glob("/tmp/perf-*.map"):  # of told_code
+            if uid and os.lstat(file).st_uid == uid:
+                os.unlink(file)
         # rmtree() goes down step by step: one attack makes paths longer than a path may be.
         shutil.rmtree(path)
 

@@ -15,7 +15,7 @@ from lacks import host_lacks
 from pprof import pprof, top_shares
 from profile_pb import Profile, sigmas
 from pythons import pythons
-from workload import Workload, wait_used
+from workload import Workload, spend, wait_used, workload_path
 
 BESIDE = True
 
@@ -51,11 +51,13 @@ class Maps(unittest.TestCase):
         for name, share in shares:
             found = profile.total(where=lambda sample, name=name: name in sample.names)
             self.assertAlmostEqual(100 * found / profile.total(), share, delta=max(4, sigmas(share, profile.total())), msg=name)
-        leaves = [sample for sample in profile.samples if sample.names[0] in dict(shares)]
-        for sample in leaves:
-            self.assertEqual(sample.names[1], "outer")
-            self.assertIn("main", sample.names)
-        self.assertGreater(sum(sample.count for sample in leaves), 0.95 * profile.total())
+        # A few samples may be older than profd's knowledge of the program's mappings.
+        whole = profile.total(where=lambda sample: sample.names[0] in dict(shares) and sample.names[1] == "outer"
+                              and "main" in sample.names)
+        self.assertGreater(whole, 0.95 * profile.total())
+        for sample in profile.samples:
+            if sample.names[0] in dict(shares):
+                self.assertTrue(sample.names[1] == "outer" or sample.names[1].startswith("[unknown: "), sample.names)
 
     def test_shares_from_the_first_sample_on(self):
         start = time.time()
@@ -95,6 +97,16 @@ class Maps(unittest.TestCase):
         time.sleep(8)  # by then profd has removed it from its process table
         self.check_shares(self.daemon.profile(f"from={start:.3f}&pid={program.pid}"))
 
+    def test_a_container(self):
+        """The program has a /tmp and a number of its own."""
+        script = f"mount -t tmpfs none /tmp && exec {workload_path('generated')} shares"
+        with Workload("/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c", script) as outer:
+            with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as children:
+                pid = int(children.read().split()[0])
+            self.assertFalse(os.path.exists("/tmp/perf-1.map"))
+            profile = self.daemon.profile(f"{spend([pid], 5, 5)}&pid={pid}")
+        self.check_shares(profile)
+
     def test_a_map_that_is_written_later(self):
         """As `jcmd PID Compiler.perfmap` does; the file that was there before belongs to an earlier process."""
         start = time.time()
@@ -129,17 +141,15 @@ class Maps(unittest.TestCase):
         self.assertGreater(self.daemon.json("/status")["jit"]["replaced"], 0)
 
     def test_files_that_are_not_the_programs_own(self):
-        """A user's link to a file of root's, a FIFO, and a folder are not read."""
+        """Links, a FIFO, a folder, and a file of another user are not read."""
         for make in (lambda path, _: os.symlink("/etc/shadow", path), lambda path, _: os.mkfifo(path),
-                     lambda path, _: os.mkdir(path), self.make_file_of_another):
+                     lambda path, _: os.mkdir(path), self.make_file_of_another, self.make_link_to_own):
             with self.subTest(make=make), Workload("generated", "late", 60, user=NOBODY) as program:
                 path = f"/tmp/perf-{program.pid}.map"
                 with open(f"/proc/{program.pid}/maps", encoding="utf-8") as maps:
                     code = next(line.split("-")[0] for line in maps if " rwxp " in line)
                 make(path, code)
                 self.addCleanup(shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.remove, path)
-                if os.path.isfile(path) and not os.path.islink(path):
-                    os.chown(path, 1, 1)
                 wait_used(program, 1)
                 names = names_of(self.daemon.profile(f"last=5s&pid={program.pid}"))
                 self.assertIn("[jit]", names)
@@ -149,6 +159,15 @@ class Maps(unittest.TestCase):
     def make_file_of_another(path, code):
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"{code} 1000 of_root\n")
+        os.chown(path, 1, 1)
+
+    def make_link_to_own(self, path, code):
+        """Another user may have made it."""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", delete=False) as file:
+            file.write(f"{code} 1000 of_root\n")
+        self.addCleanup(os.unlink, file.name)
+        os.chown(file.name, NOBODY, NOBODY)
+        os.symlink(file.name, path)
 
     def test_python_with_its_perf_trampoline(self):
         """From 3.12 on, -X perf adds a native frame for each Python function: they are left out."""

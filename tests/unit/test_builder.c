@@ -97,9 +97,12 @@ START_TEST(names_and_moves_locations)
 	builder_line(builder, a, builder_function(builder, &function), 10);
 	builder_line(builder, a, builder_function(builder, &function), 11);
 	builder_line(builder, b, builder_function(builder, &function), 12);
-	builder_move(builder, a, module);
-	builder_move(builder, a, module);
+	builder_move(builder, a, module, 1);
+	builder_move(builder, a, module, 1);
 	ck_assert_uint_eq(builder_location(builder, module, 1), a);
+	builder_move(builder, a, module, 3);
+	ck_assert_uint_eq(builder_location(builder, module, 3), a);
+	ck_assert_uint_ne(builder_location(builder, module, 1), a);
 	view = builder_view(builder);
 	ck_assert_uint_eq(view->locations[a].line_count, 2);
 	ck_assert_uint_eq(view->lines[view->locations[a].first_line + 1].number, 11);

@@ -14,10 +14,12 @@
 #include <string.h>
 
 static struct jit_codes codes;
+static struct jit_ranges gone; /* where code was replaced, all in all */
 
 static void stop(void)
 {
 	jit_codes_release(&codes);
+	jit_ranges_release(&gone);
 }
 
 /* Adds what one reading tells: "START END NAME" in each string. */
@@ -34,14 +36,14 @@ static void tell(uint32_t since, const char *const *lines, size_t count)
 			jit_codes_append(&told, start, end - start, name, strlen(name), NULL), 0);
 	}
 	ck_assert_int_eq(jit_codes_sort(&told), 0);
-	ck_assert_int_eq(jit_codes_lay(&codes, &told, since), 0);
+	ck_assert_int_eq(jit_codes_lay(&codes, &told, since, &gone), 0);
 	ck_assert_uint_eq(told.count, 0);
 }
 
 #define TELL(since, ...)                                              \
 	do {                                                          \
-		const char *const lines[] = {__VA_ARGS__};            \
-		tell(since, lines, sizeof(lines) / sizeof(lines[0])); \
+		const char *const texts[] = {__VA_ARGS__};            \
+		tell(since, texts, sizeof(texts) / sizeof(texts[0])); \
 	} while (0)
 
 /* All codes as "START-END NAME SINCE", with an exclamation mark if they have replaced others. */
@@ -96,6 +98,56 @@ START_TEST(what_is_told_again_stays)
 }
 END_TEST
 
+START_TEST(where_code_was_replaced)
+{
+	TELL(1, "10 20 a", "20 30 b", "40 50 c");
+	ck_assert_uint_eq(gone.count, 0);
+	TELL(2, "15 17 x", "40 50 c");
+	ck_assert(jit_ranges_have(&gone, 10));
+	ck_assert(jit_ranges_have(&gone, 19));
+	ck_assert(!jit_ranges_have(&gone, 9));
+	ck_assert(!jit_ranges_have(&gone, 20));
+	ck_assert(!jit_ranges_have(&gone, 40));
+	TELL(3, "20 21 y");
+	ck_assert_uint_eq(gone.count, 1);
+	ck_assert(jit_ranges_have(&gone, 29));
+}
+END_TEST
+
+START_TEST(code_without_room_replaces_all_the_same)
+{
+	struct jit_codes told = {0};
+
+	TELL(1, "10 20 a", "20 30 b");
+	ck_assert_int_eq(jit_codes_append(&told, 15, 10, "x", 1, NULL), 0);
+	ck_assert_int_eq(jit_codes_sort(&told), 0);
+	jit_codes_forget(&told);
+	ck_assert_int_eq(jit_codes_lay(&codes, &told, 2, &gone), 0);
+	expect("");
+	ck_assert(jit_ranges_have(&gone, 10));
+	ck_assert(jit_ranges_have(&gone, 29));
+}
+END_TEST
+
+START_TEST(code_that_is_told_again_gets_lines)
+{
+	struct jit_lines *lines = jit_lines_new(10);
+	struct jit_codes told = {0};
+	const char *file;
+
+	TELL(1, "10 20 a");
+	ck_assert_ptr_nonnull(lines);
+	ck_assert_int_eq(jit_lines_add(lines, 12, 7, "f"), 0);
+	ck_assert_int_eq(jit_codes_append(&told, 10, 10, "a", 1, lines), 0);
+	ck_assert_int_eq(jit_codes_sort(&told), 0);
+	ck_assert_int_eq(jit_codes_lay(&codes, &told, 2, &gone), 0);
+	expect("10-20 a 1");
+	ck_assert_uint_eq(jit_lines_find(codes.at[0].lines, 11, &file), 0);
+	ck_assert_uint_eq(jit_lines_find(codes.at[0].lines, 19, &file), 7);
+	ck_assert_str_eq(file, "f");
+}
+END_TEST
+
 START_TEST(code_is_found_by_each_of_its_addresses)
 {
 	TELL(1, "10 20 a", "20 30 b", "40 50 c");
@@ -129,14 +181,14 @@ START_TEST(random_codes_agree_with_a_plain_table)
 			                                  strlen(text), NULL),
 			                 0);
 			for (unsigned int at = start; at < end; at++)
-				for (unsigned int other = 0, gone = owner[at]; gone && other < SIZE;
+				for (unsigned int other = 0, dead = owner[at]; dead && other < SIZE;
 				     other++)
-					owner[other] = owner[other] == gone ? 0 : owner[other];
+					owner[other] = owner[other] == dead ? 0 : owner[other];
 			for (unsigned int at = start; at < end; at++)
 				owner[at] = name;
 		}
 		ck_assert_int_eq(jit_codes_sort(&told), 0);
-		ck_assert_int_eq(jit_codes_lay(&codes, &told, round), 0);
+		ck_assert_int_eq(jit_codes_lay(&codes, &told, round, &gone), 0);
 		for (unsigned int at = 0; at < SIZE; at++) {
 			const struct jit_code *code = jit_codes_find(&codes, at);
 
@@ -210,6 +262,9 @@ Suite *jit_codes_suite(void)
 	tcase_add_test(tcase, later_code_replaces_all_that_it_overlaps);
 	tcase_add_test(tcase, of_one_reading_the_last_counts);
 	tcase_add_test(tcase, what_is_told_again_stays);
+	tcase_add_test(tcase, where_code_was_replaced);
+	tcase_add_test(tcase, code_without_room_replaces_all_the_same);
+	tcase_add_test(tcase, code_that_is_told_again_gets_lines);
 	tcase_add_test(tcase, code_is_found_by_each_of_its_addresses);
 	tcase_add_test(tcase, random_codes_agree_with_a_plain_table);
 	suite_add_tcase(suite, tcase);

@@ -13,11 +13,13 @@
 
 static struct buf dump;
 static struct jit_codes codes;
+static bool has_low_rows;
 
 static void stop(void)
 {
 	buf_release(&dump);
 	jit_codes_release(&codes);
+	has_low_rows = false;
 }
 
 static void add_u32(uint32_t value)
@@ -99,7 +101,9 @@ static void read_all(size_t size)
 		size_t len = dump.len - at < size ? dump.len - at : size;
 		uint64_t next;
 
-		ck_assert_int_eq(jit_dump_read(dump.data + at, len, len == size, &codes, &next), 0);
+		ck_assert_int_eq(jit_dump_read(dump.data + at, len, len == size, &has_low_rows,
+		                               &codes, &next),
+		                 0);
 		if (!next)
 			break;
 		at += next;
@@ -181,10 +185,11 @@ START_TEST(a_file_that_grows)
 	for (size_t cut = 0; cut <= dump.len; cut++) {
 		uint64_t next, more;
 
-		ck_assert_int_eq(jit_dump_read(dump.data, cut, false, &codes, &next), 0);
+		ck_assert_int_eq(jit_dump_read(dump.data, cut, false, &has_low_rows, &codes, &next),
+		                 0);
 		if (next < dump.len)
 			ck_assert_int_eq(jit_dump_read(dump.data + next, dump.len - next, false,
-			                               &codes, &more),
+			                               &has_low_rows, &codes, &more),
 			                 0);
 		ck_assert_int_eq(jit_codes_sort(&codes), 0);
 		expect_built();
@@ -211,7 +216,8 @@ START_TEST(damaged_records)
 
 	build(0);
 	memcpy(dump.data + 4, &size, sizeof(size));
-	ck_assert_int_eq(jit_dump_read(dump.data, dump.len, false, &codes, &next), -EBADMSG);
+	ck_assert_int_eq(jit_dump_read(dump.data, dump.len, false, &has_low_rows, &codes, &next),
+	                 -EBADMSG);
 	ck_assert_uint_eq(codes.count, 0);
 }
 END_TEST
@@ -226,9 +232,10 @@ START_TEST(a_record_without_end)
 	add_code(0x1000, 0x20, "first");
 	memcpy(dump.data + 4, &size, sizeof(size));
 	memset(dump.data + 56, 'x', dump.len - 56);
-	ck_assert_int_eq(jit_dump_read(dump.data, dump.len, false, &codes, &next), 0);
+	ck_assert_int_eq(jit_dump_read(dump.data, dump.len, false, &has_low_rows, &codes, &next),
+	                 0);
 	ck_assert_uint_eq(next, 0);
-	ck_assert_int_eq(jit_dump_read(dump.data, dump.len, true, &codes, &next), 0);
+	ck_assert_int_eq(jit_dump_read(dump.data, dump.len, true, &has_low_rows, &codes, &next), 0);
 	ck_assert_uint_eq(next, size);
 }
 END_TEST

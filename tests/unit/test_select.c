@@ -298,6 +298,11 @@ static const struct {
 	{17, "read", MAPPING_FILE, "[woken by x];outer;[wakes]", "[woken by x];outer;[wakes]"},
 	{17, "inner", MAPPING_INTERPRETED, "[woken by x];outer;[wakes];inner",
          "[woken by x];outer;[wakes];inner"},
+	{1, "generated", MAPPING_JIT, "generated", "generated"},
+	{20, "memcpy", MAPPING_FILE, "generated", "generated"},
+	{21, "called", MAPPING_JIT, "generated;called", "generated;called"},
+	{4, "compiled", MAPPING_JIT, "outer", "outer"},
+	{23, "back", MAPPING_INTERPRETED, "outer;back", "outer;back"},
 };
 
 static void print_stack(const struct profile *profile, uint32_t node, struct buf *text)

@@ -133,7 +133,7 @@ static const struct {
 
 static int open_in(const char *path, const char *file, int *ret_fd)
 {
-	const struct path_root folder_of_ours = {path, 0, UINT64_MAX, false};
+	const struct path_root folder_of_ours = {path, 0, UINT64_MAX, false, false};
 
 	return path_open(&folder_of_ours, file, ret_fd);
 }
@@ -195,7 +195,7 @@ END_TEST
 /* Debug files are looked for in this way. Root may keep such files to itself. */
 START_TEST(the_daemon_may_read_what_others_may_not)
 {
-	const struct path_root ours = {root, 0, UINT64_MAX, true};
+	const struct path_root ours = {root, 0, UINT64_MAX, true, false};
 	static const char *const files[] = {"/src/a.c", "/src/secret.c", "/private/a.c"};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
@@ -218,11 +218,11 @@ START_TEST(ends_in_time)
 	char path[128];
 	int fd = -1;
 
-	ck_assert_int_eq(path_open(&(struct path_root){root, 0, 0, false}, "/src/a.c", &fd),
+	ck_assert_int_eq(path_open(&(struct path_root){root, 0, 0, false, false}, "/src/a.c", &fd),
 	                 -ETIMEDOUT);
-	ck_assert_int_eq(
-		path_open(&(struct path_root){root, 0, clock_mono_ns(), false}, "/src/a.c", &fd),
-		-ETIMEDOUT);
+	ck_assert_int_eq(path_open(&(struct path_root){root, 0, clock_mono_ns(), false, false},
+	                           "/src/a.c", &fd),
+	                 -ETIMEDOUT);
 	ck_assert_int_eq(fd, -1);
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
 	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), -ETIMEDOUT);
@@ -302,7 +302,7 @@ static const struct {
 START_TEST(nothing_that_a_user_mounted)
 {
 	char below[80], at[80], path[160], link[160], of[32];
-	struct path_root theirs = {of, 0, UINT64_MAX, false};
+	struct path_root theirs = {of, 0, UINT64_MAX, false, false};
 	_cleanup_close_ int fd = -1, mounted = -1;
 	struct source_text *text = NULL;
 	pid_t child;
