@@ -10,12 +10,13 @@ import time
 import unittest
 
 import daemon
+from daemon import BUILD
 from heap_runs import until
 from lacks import host_lacks
 from pprof import pprof, top_shares
 from profile_pb import Profile, sigmas
 from pythons import pythons
-from workload import Workload, spend, wait_used, workload_path
+from workload import Workload, spend, wait_used
 
 BESIDE = True
 
@@ -47,7 +48,7 @@ class Maps(unittest.TestCase):
         cls.daemon = daemon.shared()
 
     def check_shares(self, profile, shares=SHARES):
-        self.assertGreater(profile.total(), 3 * daemon.HZ)
+        self.assertGreater(profile.total(), 2 * daemon.HZ)
         for name, share in shares:
             found = profile.total(where=lambda sample, name=name: name in sample.names)
             self.assertAlmostEqual(100 * found / profile.total(), share, delta=max(4, sigmas(share, profile.total())), msg=name)
@@ -60,10 +61,12 @@ class Maps(unittest.TestCase):
                 self.assertTrue(sample.names[1] == "outer" or sample.names[1].startswith("[unknown: "), sample.names)
 
     def test_shares_from_the_first_sample_on(self):
+        """Also when profd has removed the program, which has ended, from its process table."""
         start = time.time()
         with Generated("generated", "shares") as program:
-            wait_used(program, 6)
-            answer = self.daemon.get(f"/profile?from={start:.3f}&pid={program.pid}")
+            wait_used(program, 4)
+        time.sleep(8)
+        answer = self.daemon.get(f"/profile?from={start:.3f}&pid={program.pid}")
         profile = Profile(answer.body)
         self.check_shares(profile)
         self.assertNotIn("[jit]", names_of(profile))
@@ -81,7 +84,7 @@ class Maps(unittest.TestCase):
         """With the lines of its code, also once the program has ended and its folder is gone."""
         start = time.time()
         with tempfile.TemporaryDirectory() as folder, Workload("generated", "dump", cwd=folder) as program:
-            wait_used(program, 6)
+            wait_used(program, 4)
         time.sleep(8)
         profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
         self.check_shares(profile, DUMP_SHARES)
@@ -90,21 +93,15 @@ class Maps(unittest.TestCase):
                  if frame.name.startswith("hot")}
         self.assertEqual(lines, {(f"hot{number}", "/srv/dump.c", number) for number in (60, 30, 10)})
 
-    def test_a_program_that_has_ended_keeps_its_names(self):
-        start = time.time()
-        with Generated("generated", "shares") as program:
-            wait_used(program, 5)
-        time.sleep(8)  # by then profd has removed it from its process table
-        self.check_shares(self.daemon.profile(f"from={start:.3f}&pid={program.pid}"))
-
     def test_a_container(self):
         """The program has a /tmp and a number of its own."""
-        script = f"mount -t tmpfs none /tmp && exec {workload_path('generated')} shares"
+        # The build may be in /tmp itself.
+        script = f"mount --bind {BUILD}/workloads /mnt && mount -t tmpfs none /tmp && exec /mnt/generated shares"
         with Workload("/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c", script) as outer:
             with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as children:
                 pid = int(children.read().split()[0])
             self.assertFalse(os.path.exists("/tmp/perf-1.map"))
-            profile = self.daemon.profile(f"{spend([pid], 5, 5)}&pid={pid}")
+            profile = self.daemon.profile(f"{spend([pid], 4, 4)}&pid={pid}")
         self.check_shares(profile)
 
     def test_a_map_that_is_written_later(self):
@@ -125,7 +122,7 @@ class Maps(unittest.TestCase):
     def test_code_that_replaces_other_code(self):
         start = time.time()
         with Generated("generated", "replaced") as program:
-            wait_used(program, 16, 240)
+            wait_used(program, 10, 240)
             profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
         by_caller = {"even": 0, "odd": 0, "nameless": 0}
         for sample in profile.samples:
@@ -137,23 +134,27 @@ class Maps(unittest.TestCase):
                     continue
                 self.assertTrue(callee.startswith(caller + "_"), sample.names)
                 by_caller[caller] += sample.count
-        self.assertGreater(min(by_caller["even"], by_caller["odd"]), daemon.HZ, by_caller)
+        self.assertGreater(min(by_caller["even"], by_caller["odd"]), 20, by_caller)
         self.assertGreater(self.daemon.json("/status")["jit"]["replaced"], 0)
 
     def test_files_that_are_not_the_programs_own(self):
         """Links, a FIFO, a folder, and a file of another user are not read."""
+        programs = []
         for make in (lambda path, _: os.symlink("/etc/shadow", path), lambda path, _: os.mkfifo(path),
                      lambda path, _: os.mkdir(path), self.make_file_of_another, self.make_link_to_own):
-            with self.subTest(make=make), Workload("generated", "late", 60, user=NOBODY) as program:
-                path = f"/tmp/perf-{program.pid}.map"
-                with open(f"/proc/{program.pid}/maps", encoding="utf-8") as maps:
-                    code = next(line.split("-")[0] for line in maps if " rwxp " in line)
-                make(path, code)
-                self.addCleanup(shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.remove, path)
-                wait_used(program, 1)
-                names = names_of(self.daemon.profile(f"last=5s&pid={program.pid}"))
-                self.assertIn("[jit]", names)
-                self.assertNotIn("of_root", names)
+            program = Workload("generated", "late", 60, user=NOBODY)
+            self.addCleanup(program.__exit__)
+            path = f"/tmp/perf-{program.pid}.map"
+            with open(f"/proc/{program.pid}/maps", encoding="utf-8") as maps:
+                code = next(line.split("-")[0] for line in maps if " rwxp " in line)
+            make(path, code)
+            self.addCleanup(shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.remove, path)
+            programs.append(program)
+        query = spend([program.pid for program in programs], 0.5, 3)
+        for program in programs:
+            names = names_of(self.daemon.profile(f"{query}&pid={program.pid}"))
+            self.assertIn("[jit]", names)
+            self.assertNotIn("of_root", names)
 
     @staticmethod
     def make_file_of_another(path, code):

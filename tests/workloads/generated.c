@@ -9,7 +9,7 @@
  * - forged: the same; before that, the file has wrong names, and is older than the program.
  * - dump: the same shares, by a jitdump in the working folder. hot60's loop is in line 60 of
  *   /srv/dump.c, hot30's in line 30, and hot10's in line 10.
- * - replaced. Truth: even_N and odd_N are by turns at about the same address, each for five
+ * - replaced. Truth: even_N and odd_N are by turns at about the same address, each for four
  * seconds. Code named even_N is only called by even(), and odd_N by odd().
  */
 #include "generated_code.h"
@@ -195,7 +195,7 @@ static void replaced(double stop)
 
 	open_map("w");
 	while ((now = seconds_now(CLOCK_MONOTONIC)) < stop) {
-		unsigned int turn = 1 + (unsigned int)((now - began) / 5);
+		unsigned int turn = 1 + (unsigned int)((now - began) / 4);
 
 		if (turn != last) {
 			snprintf(name, sizeof(name), "%s_%u", turn % 2 ? "odd" : "even", turn);
