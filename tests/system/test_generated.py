@@ -60,13 +60,32 @@ class Maps(unittest.TestCase):
             if sample.names[0] in dict(shares):
                 self.assertTrue(sample.names[1] == "outer" or sample.names[1].startswith("[unknown: "), sample.names)
 
-    def test_shares_from_the_first_sample_on(self):
-        """Also when profd has removed the program, which has ended, from its process table."""
+    def test_a_jitdump(self):
+        """With the lines of its code, also once the program has ended and its folder is gone."""
         start = time.time()
-        with Generated("generated", "shares") as program:
-            wait_used(program, 4)
+        with tempfile.TemporaryDirectory() as folder, Workload("generated", "dump", cwd=folder) as program:
+            wait_used(program, 3)
         time.sleep(8)
-        answer = self.daemon.get(f"/profile?from={start:.3f}&pid={program.pid}")
+        profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
+        self.check_shares(profile, DUMP_SHARES)
+        self.assertNotIn("[jit]", names_of(profile))
+        lines = {(frame.name, frame.file, frame.line) for frames in profile.frames.values() for frame in frames
+                 if frame.name.startswith("hot")}
+        self.assertEqual(lines, {(f"hot{number}", "/srv/dump.c", number) for number in (60, 30, 10)})
+
+    def test_shares_from_the_first_sample_on(self):
+        """Of a program with a /tmp and a number of its own, also when profd has removed it, once it has ended, from its process
+        table."""
+        # The build may be in /tmp itself.
+        script = f"mount --bind {BUILD}/workloads /mnt && mount -t tmpfs none /tmp && exec /mnt/generated shares"
+        start = time.time()
+        with Workload("/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c", script) as outer:
+            with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as children:
+                pid = int(children.read().split()[0])
+            self.assertFalse(os.path.exists("/tmp/perf-1.map"))
+            spend([pid], 4, 4)
+        time.sleep(8)
+        answer = self.daemon.get(f"/profile?from={start:.3f}&pid={pid}")
         profile = Profile(answer.body)
         self.check_shares(profile)
         self.assertNotIn("[jit]", names_of(profile))
@@ -80,30 +99,6 @@ class Maps(unittest.TestCase):
             shares = top_shares(pprof("-top", file.name))
         self.assertAlmostEqual(shares["hot60"][1], 60, delta=max(4, sigmas(60, profile.total())))
 
-    def test_a_jitdump(self):
-        """With the lines of its code, also once the program has ended and its folder is gone."""
-        start = time.time()
-        with tempfile.TemporaryDirectory() as folder, Workload("generated", "dump", cwd=folder) as program:
-            wait_used(program, 4)
-        time.sleep(8)
-        profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
-        self.check_shares(profile, DUMP_SHARES)
-        self.assertNotIn("[jit]", names_of(profile))
-        lines = {(frame.name, frame.file, frame.line) for frames in profile.frames.values() for frame in frames
-                 if frame.name.startswith("hot")}
-        self.assertEqual(lines, {(f"hot{number}", "/srv/dump.c", number) for number in (60, 30, 10)})
-
-    def test_a_container(self):
-        """The program has a /tmp and a number of its own."""
-        # The build may be in /tmp itself.
-        script = f"mount --bind {BUILD}/workloads /mnt && mount -t tmpfs none /tmp && exec /mnt/generated shares"
-        with Workload("/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount", "sh", "-c", script) as outer:
-            with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as children:
-                pid = int(children.read().split()[0])
-            self.assertFalse(os.path.exists("/tmp/perf-1.map"))
-            profile = self.daemon.profile(f"{spend([pid], 4, 4)}&pid={pid}")
-        self.check_shares(profile)
-
     def test_a_map_that_is_written_later(self):
         """As `jcmd PID Compiler.perfmap` does; the file that was there before belongs to an earlier process."""
         start = time.time()
@@ -114,7 +109,7 @@ class Maps(unittest.TestCase):
             self.assertNotIn("of_another_process", names)
             os.kill(program.pid, signal.SIGUSR1)
             self.assertTrue(until(lambda: "hot60" in names_of(self.daemon.profile(f"last=10s&pid={program.pid}")), 60))
-            wait_used(program, 3)
+            wait_used(program, 2)
             profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
         self.check_shares(profile)
         self.assertNotIn("[jit]", names_of(profile), "what was sampled before is named as well")
@@ -122,7 +117,7 @@ class Maps(unittest.TestCase):
     def test_code_that_replaces_other_code(self):
         start = time.time()
         with Generated("generated", "replaced") as program:
-            wait_used(program, 10, 240)
+            wait_used(program, 8, 240)
             profile = self.daemon.profile(f"from={start:.3f}&pid={program.pid}")
         by_caller = {"even": 0, "odd": 0, "nameless": 0}
         for sample in profile.samples:
