@@ -156,11 +156,6 @@ static size_t add_word(struct frames *frames, const struct image *image, const u
 		*ret_location = 0;
 		return 1;
 	}
-	/* The interpreted frames say more. */
-	if (frames->interprets && places_is_trampoline(&frames->places, image, word)) {
-		*ret_location = 0;
-		return 1;
-	}
 	*ret_location = places_user(&frames->places, image, address_of(word),
 	                            is_loop(word) ? MAPPING_LOOP : MAPPING_FILE);
 	return 1;
@@ -183,7 +178,8 @@ uint32_t frames_add(struct frames *frames, const struct image *image,
 	uint32_t path;
 
 	frames->ran = (struct runtime_version){0};
-	frames->interprets = interprets(stack);
+	/* The interpreted frames say more. */
+	frames->places.generated.no_trampolines = interprets(stack);
 	if (rest.len && is_cut(rest.words[rest.len - 1]))
 		cut = rest.words[--rest.len];
 	valid = count_valid(image, &rest);

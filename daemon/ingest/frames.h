@@ -14,7 +14,6 @@ struct frames {
 	struct places places;
 	struct runtimes *runtimes;
 	struct drain_losses *losses;
-	bool interprets;            /* the latest stack has interpreted frames */
 	uint32_t root;              /* the path that stacks are put on; 0: none */
 	struct runtime_version ran; /* of the interpreted frames in the latest stack */
 };

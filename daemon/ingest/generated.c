@@ -40,16 +40,6 @@ static uint32_t named(struct builder *builder, const struct jit_place *place)
 	return location;
 }
 
-static uint32_t nameless(struct builder *builder, const char *text)
-{
-	const struct mapping mapping = {
-		.path = builder_text(builder, text),
-		.kind = MAPPING_PSEUDO,
-	};
-
-	return builder_location(builder, builder_mapping(builder, &mapping), 0);
-}
-
 /* Keeps what is needed to find the name later. */
 static uint32_t unknown(const struct generated *generated, uint64_t address, uint32_t since)
 {
@@ -76,23 +66,15 @@ uint32_t generated_location(struct generated *generated, const struct image *ima
 		found = find(generated, image, address, &place, &since);
 	switch (found) {
 	case JIT_KNOWN:
+		if (generated->no_trampolines && jit_is_trampoline(&place))
+			return 0;
 		return named(generated->builder, &place);
 	case JIT_REPLACED:
 		jit_note_replaced(generated->jit);
-		return nameless(generated->builder, JIT_REPLACED_FRAME);
+		return builder_pseudo(generated->builder, JIT_REPLACED_FRAME);
 	case JIT_UNKNOWN:
 		break;
 	}
 	return generated->number ? unknown(generated, address, since)
-	                         : nameless(generated->builder, "[jit]");
-}
-
-bool generated_is_trampoline(struct generated *generated, const struct image *image,
-                             uint64_t address)
-{
-	struct jit_place place;
-	uint32_t since;
-
-	return generated->jit && find(generated, image, address, &place, &since) == JIT_KNOWN &&
-	       jit_is_trampoline(&place);
+	                         : builder_pseudo(generated->builder, "[jit]");
 }

@@ -13,6 +13,8 @@
 struct generated {
 	struct builder *builder;
 	struct jit *jit; /* NULL: no code has a name */
+	/* Leave out code that only calls the interpreter of code that has a name itself. */
+	bool no_trampolines;
 	/* The latest program that was met, and its number in `jit`; 0: there is no room for it. */
 	bool is_met;
 	uint32_t pid, number;
@@ -22,8 +24,6 @@ struct generated {
 /* Whether the memory holds generated code: no file backs it, or a file in memory that is not an ELF
  * file. */
 bool generated_is_in(const struct proc_mapping *mapped);
+/* 0: it is left out. */
 uint32_t generated_location(struct generated *generated, const struct image *image,
                             uint64_t address);
-/* Whether the code at an address only calls the interpreter of code that has a name itself. */
-bool generated_is_trampoline(struct generated *generated, const struct image *image,
-                             uint64_t address);

@@ -141,14 +141,6 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 	return unopened(places, mapped, offset, kind);
 }
 
-bool places_is_trampoline(struct places *places, const struct image *image, uint64_t address)
-{
-	const struct proc_mapping *mapped = mapping_set_find(image->set, address);
-
-	return mapped && generated_is_in(mapped) &&
-	       generated_is_trampoline(&places->generated, image, address);
-}
-
 /* A file's variables follow its code, with the same bias. */
 static bool in_file(const struct proc_mapping *code, const struct object *object, uint64_t address,
                     uint64_t *ret_own_address)
@@ -204,10 +196,5 @@ uint32_t places_kernel(struct places *places, uint64_t address)
 
 uint32_t places_pseudo(struct places *places, const char *name)
 {
-	struct mapping mapping = {
-		.path = builder_text(places->builder, name),
-		.kind = MAPPING_PSEUDO,
-	};
-
-	return builder_location(places->builder, builder_mapping(places->builder, &mapping), 0);
+	return builder_pseudo(places->builder, name);
 }

@@ -20,11 +20,10 @@ struct places {
 	bool met_closed; /* set when the object of an address was closed for lack of room */
 };
 
-/* The location of an address in a mapping of the image. `kind` is MAPPING_FILE or MAPPING_LOOP. */
+/* The location of an address in a mapping of the image. `kind` is MAPPING_FILE or MAPPING_LOOP.
+ * 0: it is generated code that is left out. */
 uint32_t places_user(struct places *places, const struct image *image, uint64_t address,
                      enum mapping_kind kind);
-/* Whether the code at an address of the image was generated, and only calls an interpreter. */
-bool places_is_trampoline(struct places *places, const struct image *image, uint64_t address);
 /* The location of what is at the address, for which threads wait: of a variable, if a file of the
  * image has the address. */
 uint32_t places_lock(struct places *places, const struct image *image, uint64_t address);

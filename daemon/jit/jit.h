@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include "base/cleanup.h"
 #include "jit/jit_codes.h"
 
 #include <stdbool.h>
@@ -33,7 +32,6 @@ enum {
 struct jit *jit_new(void); /* NULL when out of memory */
 /* After the crew has been freed. */
 void jit_free(struct jit *jit);
-DEFINE_CLEANUP(struct jit *, jit_free)
 /* From now on files are read, by this crew; NULL: no longer. */
 void jit_read_by(struct jit *jit, struct crew *crew);
 

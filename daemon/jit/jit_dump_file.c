@@ -27,12 +27,11 @@ int jit_dump_file_open(struct jit_file *file, const struct jit_where *where)
 	_cleanup_close_ int fd = -1;
 	uint8_t header[64];
 	struct stat status;
-	uint64_t number;
 	ssize_t len;
 	size_t offset;
 
 	/* A child has the file of its parent mapped, which tells of the parent's code. */
-	if (!where->dump_end || jit_own_number(where->pid, &number) || number != where->dump_number)
+	if (!where->dump_end || where->number != where->dump_number)
 		return -ENOENT;
 	fd = reach_mapped(where->pid, where->dump_start, where->dump_end, &status);
 	if (fd < 0)

@@ -38,6 +38,7 @@ struct jit_where {
 	uint64_t began_ns; /* when the program began, by CLOCK_MONOTONIC; 0: not known */
 	uint64_t dump_start, dump_end; /* the mapping of its jitdump; 0: it has none */
 	uint64_t dump_number;          /* N of its name, jit-N.dump */
+	uint64_t number; /* by which the process knows itself, when files are opened */
 };
 
 /* The number by which a process knows itself, in its innermost pid namespace. 0 or -ENOENT. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "jit/jit_map.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "jit/perf_map.h"
@@ -9,6 +8,7 @@
 #include "object/reach.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,17 +30,13 @@ static bool is_since(const struct stat *status, uint32_t pid, uint64_t mono_ns)
 	       clock_wall_ns();
 }
 
-static int open_named(uint32_t pid, int *ret_fd)
+static int open_named(const struct jit_where *where, int *ret_fd)
 {
-	struct path_root root = {.pid = pid, .is_for_daemon = true, .is_no_link = true};
+	struct path_root root = {.pid = where->pid, .is_for_daemon = true, .is_no_link = true};
 	char folder[32], path[48];
-	uint64_t number;
-	int err = jit_own_number(pid, &number);
 
-	if (err)
-		return err;
-	snprintf(folder, sizeof(folder), "/proc/%u/root", pid);
-	snprintf(path, sizeof(path), "/tmp/perf-%llu.map", (unsigned long long)number);
+	snprintf(folder, sizeof(folder), "/proc/%u/root", where->pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu64 ".map", where->number);
 	root.path = folder;
 	root.until_ns = clock_mono_ns() + OPEN_NS;
 	return path_open(&root, path, ret_fd);
@@ -50,7 +46,7 @@ int jit_map_open(struct jit_file *file, const struct jit_where *where)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat status;
-	int err = open_named(where->pid, &fd);
+	int err = open_named(where, &fd);
 
 	if (err)
 		return err;

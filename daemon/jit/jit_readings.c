@@ -6,7 +6,6 @@
 #include "jit/jit_map.h"
 #include "jit/jit_private.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* A file that is not there, or may be another one by now, is looked for at this interval at most.
@@ -80,11 +79,13 @@ void jit_files_close(struct jit *jit, struct jit_program *program)
 	for (size_t i = 0; i < JIT_PROVIDERS; i++)
 		program->files[i].fd = -1;
 	if (crew_submit(jit->crew, &reading->job))
-		closed(&reading->job, -EAGAIN);
+		free(reading);
 }
 
 static void open_files(struct reading *reading)
 {
+	if (jit_own_number(reading->where.pid, &reading->where.number))
+		return;
 	for (size_t i = 0; i < JIT_PROVIDERS; i++)
 		providers[i].open(&reading->files[i], &reading->where);
 	/* If it is the process now, it was so all the time. */

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "object/mounts.h"
 #include "object/stamp.h"
+#include "object/stat_fields.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -25,8 +25,7 @@
 
 enum { MAX_LINK_BYTES = 96 };
 
-/* Fields of /proc/PID/stat: proc_pid_stat(5). The command name may hold any bytes. */
-enum { MAX_STAT_BYTES = 2048, STAT_STATE = 3, STAT_START = 22 };
+enum { MAX_STAT_BYTES = 2048 };
 
 static const char deleted[] = " (deleted)";
 
@@ -133,22 +132,14 @@ uint64_t reach_began_boot_ns(uint32_t pid)
 {
 	const uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
-	struct text rest, word = {0};
-	const char *close;
 	uint64_t ticks;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	if (buf_read_file(&bytes, path, MAX_STAT_BYTES))
-		return UINT64_MAX;
-	close = memrchr(bytes.data, ')', bytes.len);
-	if (!close)
-		return UINT64_MAX;
-	rest = text_of(close + 1, bytes.len - (size_t)(close + 1 - (const char *)bytes.data));
-	for (int field = STAT_STATE; field <= STAT_START; field++)
-		if (!text_word(&rest, &word))
-			return UINT64_MAX;
-	return text_decimal(&word, &ticks) ? ticks * tick_ns : UINT64_MAX;
+	return !buf_read_file(&bytes, path, MAX_STAT_BYTES) &&
+	                       stat_number(buf_text(&bytes), bytes.len, STAT_START, &ticks)
+	               ? ticks * tick_ns
+	               : UINT64_MAX;
 }
 
 /* Identifies an open folder by what the kernel has in memory, because any user may serve its file

@@ -9,6 +9,7 @@
 #include "proc/identity.h"
 
 #include "base/buf.h"
+#include "object/stat_fields.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -20,8 +21,6 @@ enum {
 	SHOWN_DIGITS = 12,
 	MAX_CGROUP_BYTES = 256 * 1024, /* a path in each of at most 16 hierarchies */
 	MAX_STAT_BYTES = 4096,
-	STAT_STATE = 3,
-	STAT_MEMORY = 23,
 };
 
 static size_t length(struct text text)
@@ -287,27 +286,18 @@ bool identity_equal(const struct identity *a, const struct identity *b)
 	       !strcmp(a->pod, b->pod);
 }
 
-/* Whether the process has an address space, by its size in /proc/PID/stat: proc_pid_stat(5). The
- * link /proc/PID/exe would tell as well, but the kernel makes who reads it wait while the process
- * executes a program. */
+/* Whether the process has an address space, by its size in /proc/PID/stat. The link /proc/PID/exe
+ * would tell as well, but the kernel makes who reads it wait while the process executes a program.
+ */
 static bool has_memory(uint32_t pid)
 {
 	_cleanup_(buf_release) struct buf stat = BUF_INIT;
-	struct text rest, word = {0};
-	const char *name_end;
 	uint64_t bytes;
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	if (buf_read_file(&stat, path, MAX_STAT_BYTES))
-		return false;
-	/* The command name may hold any bytes. */
-	name_end = memrchr(stat.data, ')', stat.len);
-	rest = name_end ? (struct text){name_end + 1, buf_text(&stat) + stat.len} : text_of("", 0);
-	for (int field = STAT_STATE; field <= STAT_MEMORY; field++)
-		if (!text_word(&rest, &word))
-			return false;
-	return text_decimal(&word, &bytes) && bytes;
+	return !buf_read_file(&stat, path, MAX_STAT_BYTES) &&
+	       stat_number(buf_text(&stat), stat.len, STAT_MEMORY, &bytes) && bytes;
 }
 
 /* An ending process gives up first its address space, then its cgroup: a legacy hierarchy shows it

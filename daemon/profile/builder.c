@@ -179,6 +179,16 @@ uint32_t builder_location(struct builder *builder, uint32_t mapping, uint64_t ad
 	return intern(builder, &builder->locations, &location);
 }
 
+uint32_t builder_pseudo(struct builder *builder, const char *name)
+{
+	const struct mapping mapping = {
+		.path = builder_text(builder, name),
+		.kind = MAPPING_PSEUDO,
+	};
+
+	return builder_location(builder, builder_mapping(builder, &mapping), 0);
+}
+
 uint32_t builder_node(struct builder *builder, uint32_t parent, uint32_t location)
 {
 	struct node node = {.parent = parent, .location = location};

@@ -31,6 +31,8 @@ void builder_line(struct builder *builder, uint32_t location, uint32_t function,
 void builder_rename(struct builder *builder, uint32_t location, uint32_t function);
 /* Replaces a task, for all its samples. They are not added up with the samples of an equal task. */
 void builder_change_task(struct builder *builder, uint32_t id, const struct task *task);
+/* The location of something that is not code in a file, by its name in brackets. */
+uint32_t builder_pseudo(struct builder *builder, const char *name);
 /* Moves a location to another mapping and address. Symbolizing does that when it finds the kernel
  * module of an address, and the name of generated code. */
 void builder_move(struct builder *builder, uint32_t location, uint32_t mapping, uint64_t address);

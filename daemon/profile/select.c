@@ -148,12 +148,7 @@ static uint32_t merge_folded_task(struct merge *merge, uint32_t id)
 /* The path of a stack whose only frame is a name in brackets. */
 static uint32_t only_node(struct builder *into, const char *name)
 {
-	const struct mapping mapping = {
-		.path = builder_text(into, name),
-		.kind = MAPPING_PSEUDO,
-	};
-
-	return builder_node(into, 0, builder_location(into, builder_mapping(into, &mapping), 0));
+	return builder_node(into, 0, builder_pseudo(into, name));
 }
 
 static void merge_tasks(struct merge *merge)
