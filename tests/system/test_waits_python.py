@@ -113,7 +113,8 @@ class Gil(unittest.TestCase):
         self.assertGreater(min(spinning["held"], spinning["waiting"]), 0.15, spinning)
         self.assertLess(spinning["released"], 0.05, spinning)
         self.assertGreater(hashing["released"], 3 * hashing["held"], hashing)
-        self.assertGreater(hashing["released"], 0.25, hashing)
+        # How much of all time that is depends on who else has the CPUs. Of what is known it is 0.9, and was 0.64 on busy ones.
+        self.assertGreater(hashing["released"], 0.4 * sum(hashing[gil] for gil in hashing if gil), hashing)
         waiting = [s for s in wall.samples if s.labels["pid"] == pid and s.labels.get("gil") == "waiting"
                    and s.labels["state"] == "sleep"]
         self.assertEqual({s.labels["wait"] for s in waiting}, {"futex"})
