@@ -211,7 +211,7 @@ static int open_loop(struct daemon *daemon)
 
 static int serve(struct daemon *daemon, const struct config *config, char why[256])
 {
-	const struct parts *parts = &daemon->parts;
+	struct parts *parts = &daemon->parts;
 	struct service service = {
 		.loop = &daemon->loop,
 		.collector = parts->collector,
@@ -230,6 +230,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.processes = parts->processes,
 		.cmdlines = parts->cmdlines,
 		.aside = parts->aside,
+		.watches = &parts->watches,
 		.pss = parts->pss,
 		.host = &daemon->host,
 		.capabilities = daemon->privileges.names,

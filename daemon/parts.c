@@ -104,6 +104,11 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 	};
 	int err = collector_new(&collector, &parts->collector, why);
 
+	parts->watches = (struct task_watches){.loop = config->loop,
+	                                       .collector = parts->collector,
+	                                       .lane = parts->cmdlines,
+	                                       .aside = parts->aside,
+	                                       .taken = {.whole = TASK_WATCHES}};
 	return err ? err : collector_attach(parts->collector, why);
 }
 
@@ -145,7 +150,7 @@ static int start_exports(struct parts *parts, const struct parts_config *config)
 		.target = settings->export,
 		.every_ns = settings->export_ns,
 		.max_bytes = settings->export_bytes,
-		.from = {parts->collector, parts->history, parts->procs, NULL},
+		.from = {parts->collector, parts->history, parts->procs, NULL, NULL},
 		.symbolizer = parts->symbolizer,
 		.render = parts->render,
 		.host = config->host,
@@ -230,6 +235,7 @@ void parts_release(struct parts *parts)
 	lane_free(parts->passwords);
 	lane_free(parts->processes);
 	lane_free(parts->cmdlines);
+	shares_clear(&parts->watches.taken);
 	aside_free(parts->aside);
 	pss_reader_free(parts->pss);
 	nvml_free(parts->nvml);

@@ -9,6 +9,7 @@
 
 #include "base/aside.h"
 #include "base/lane.h"
+#include "capture/task_watch.h"
 #include "collect/collector.h"
 #include "config.h"
 #include "export/exports.h"
@@ -18,7 +19,8 @@
 
 struct parts {
 	struct lane *render, *passwords, *processes, *cmdlines;
-	struct aside *aside; /* of the lane for command lines */
+	struct aside *aside;         /* of the lane for command lines */
+	struct task_watches watches; /* the same */
 	struct pss_reader *pss;
 	struct store *store;
 	struct procs *procs;

@@ -21,6 +21,7 @@ import { Report } from './shell/report.js';
 import { DEFAULT_LAST, Source } from './shell/source.js';
 import { FETCHED, SELECTED, Store } from './shell/state.js';
 import { Tabs } from './shell/tabs.js';
+import { Tasks } from './shell/tasks.js';
 import { Theme } from './shell/theme.js';
 import { Timeline } from './shell/timeline.js';
 import { Stage } from './shell/stage.js';
@@ -53,11 +54,12 @@ class App {
 		this.controls = new Controls(at('controls'), { store, profile: () => source.shown?.profile }, this.abilities);
 		const used = this.abilities.has('gpu') && this.abilities.kinds.some(({ name }) => name.startsWith('gpu_'));
 		this.gpu = used && new Gpu(at('gpu'));
-		this.processes = new Processes(at('processes'), { store, gpu: this.gpu, suggested: () => this.filters.suggest() });
+		this.processes = new Processes(at('processes'), { store, gpu: this.gpu, suggested: () => [this.filters.suggest(), this.tasks?.refresh()] });
 		this.filters = new Filters(at('filters'), { store, processes: () => this.processes.list });
 		this.memory = this.abilities.has('memory') && new Memory(at('memory'), { store, colours });
 		this.report = this.abilities.kinds.some(({ name }) => name === 'wall') && new Report(at('report'), { store, source });
-		this.heap = this.abilities.has('heap') && new HeapForm(at('heap'), { store, wait: this.wait, open: opened });
+		this.tasks = this.abilities.has('tasks') ? new Tasks(at('tasks'), { store, source, processes: () => this.processes.list }) : null;
+		this.heap = this.abilities.has('heap') ? new HeapForm(at('heap'), { store, wait: this.wait, open: opened }) : null;
 		at('heap').hidden = !this.heap;
 		this.keepsakes = this.abilities.has('oom') && new Keepsakes(at('keepsakes'), { open: opened, failed });
 		this.files = new Files(opened, failed);
@@ -215,8 +217,7 @@ class App {
 		this.filters.show();
 		this.timeline.show();
 		this.processes.show();
-		if (this.heap)
-			this.heap.show();
+		this.heap?.show();
 		this.#showOpened();
 		this.#showSummary();
 		this.#showView();

@@ -118,6 +118,16 @@ void handle_page_file(struct request *request)
 	page_answer(request, request->path + strlen(files_prefix));
 }
 
+/* The pages name each other relative to the folder. */
+void handle_manual_folder(struct request *request)
+{
+	static const char text[] = "the manual pages are at /help/\n";
+
+	request_answer_constant(request, MHD_HTTP_MOVED_PERMANENTLY, "text/plain; charset=utf-8",
+	                        text, strlen(text));
+	request_header(request, MHD_HTTP_HEADER_LOCATION, "help/");
+}
+
 /* Paths below / as they are in the table: web/help.sh makes those files. */
 void handle_manual(struct request *request)
 {

@@ -15,8 +15,10 @@
 #include "export/exports.h"
 #include "http/route.h"
 #include "ingest/source.h"
+#include "runtimes/tasks.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -130,7 +132,7 @@ static int check_waits(const struct service *service, struct refusal *ret_refusa
 	              waits.why);
 }
 
-/* What is refused because of what is on the disk. 0: nothing. */
+/* What is refused because of what the capture found. 0: nothing. */
 static int check_captured(struct asked *asked, int err, struct refusal *ret_refusal)
 {
 	const struct service *service = asked->request->service;
@@ -138,6 +140,10 @@ static int check_captured(struct asked *asked, int err, struct refusal *ret_refu
 	const struct capture_ask *ask = &capture->ask;
 	uint64_t oldest_unix_ns = capture->past.oldest_unix_ns;
 
+	if (err == -EBUSY && ask->selection.tasks)
+		return refuse(ret_refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+		              "too many profiles of tasks are being made, by all or by you; try "
+		              "again");
 	if (err == -EBUSY)
 		return refuse_busy(ret_refusal);
 	if (err == -EFBIG || err == -ETIMEDOUT)
@@ -158,6 +164,22 @@ static int check_captured(struct asked *asked, int err, struct refusal *ret_refu
 		return refuse_busy(ret_refusal);
 	*ret_refusal = asked->check.refusal;
 	return err;
+}
+
+/* Whether the tasks of the process can be read. */
+static int check_tasks(const struct asked *asked, struct refusal *ret_refusal)
+{
+	const struct selection *selection = &asked->capture.ask.selection;
+	struct runtime_tasks_plan plan;
+	const char *why = NULL;
+
+	if (selection->tasks)
+		why = collector_plan_tasks(asked->request->service->collector, selection->pids[0],
+		                           &plan);
+	return why ? refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
+	                    "process %" PRIu32 " has no tasks that profd can read: %s",
+	                    selection->pids[0], why)
+	           : 0;
 }
 
 static void on_captured(struct capture *capture, int err)
@@ -194,6 +216,8 @@ static void on_checked(struct pid_check *check, int err)
 	struct asked *asked = (struct asked *)((char *)check - offsetof(struct asked, check));
 	struct request *request = asked->request;
 
+	if (request && !err)
+		err = check_tasks(asked, &check->refusal);
 	if (request && !err && !request->head) {
 		asked->stage = STAGE_CAPTURING;
 		capture_start(&asked->capture);
@@ -229,7 +253,7 @@ static int submit(struct request *request, const struct profile_query *query)
 	asked->format = query->format;
 	asked->capture = (struct capture){
 		.from = {service->collector, service->history, service->procs,
-	                 exports_past(service->exports)},
+	                 exports_past(service->exports), service->watches},
 		.ask = query->ask,
 		.account = client_account(request->client),
 		.done = on_captured,

@@ -29,6 +29,10 @@ const struct parameter profile_parameters[] = {
 	{"waiting_for_work", false,
          "for waits: 0 leaves out those in poll and accept, and for conditions (default 1; of lock "
          "0)"},
+	{"tasks", false,
+         "for wall: 1 shows what the asyncio tasks of the one process of pid= wait for, in place "
+         "of "
+         "their event loop (default 0)"},
 	{"dims", false, "1 separates GPU launches by their grids and blocks (default 0)"},
 	FORMAT_PARAMETERS(PARAMETER){"type", false, "the kind of profile (default cpu)"},
 	{NULL, false, NULL},
@@ -49,6 +53,8 @@ static int read_selection(const struct query *query, struct selection *selection
 		err = query_switch(query, "idle", &selection->idle, ret_refusal);
 	if (!err)
 		err = query_switch(query, "waiting_for_work", &work, ret_refusal);
+	if (!err)
+		err = query_switch(query, "tasks", &selection->tasks, ret_refusal);
 	if (!err)
 		err = query_switch(query, "dims", &selection->dims, ret_refusal);
 	if (err)
@@ -123,6 +129,30 @@ static int check_type(const struct capture_ask *ask, struct refusal *ret_refusal
 	return 0;
 }
 
+/* Tasks are read while a profile is taken, of one process. */
+static int check_tasks(const struct profile_query *profile, struct refusal *ret_refusal)
+{
+	const struct capture_ask *ask = &profile->ask;
+	const struct selection *selection = &ask->selection;
+
+	if (!selection->tasks)
+		return 0;
+	if (selection->view != VIEW_wall)
+		return refuse(ret_refusal, 400, "tasks=1 requires type=wall");
+	if (ask->range != RANGE_NEXT)
+		return refuse(ret_refusal, 400,
+		              "tasks=1 requires seconds=: tasks are not recorded");
+	if (selection->pid_count != 1 || selection->tid_count || selection->comm_count ||
+	    selection->unit_count || selection->container_count || selection->pod_count ||
+	    selection->children)
+		return refuse(ret_refusal, 400,
+		              "tasks=1 requires pid= of one process, and no other selection");
+	if (profile->format.encoder->timed)
+		return refuse(ret_refusal, 400, "format=%s has no tasks=1",
+		              profile->format.encoder->name);
+	return 0;
+}
+
 static int read_type(const struct query *query, struct capture_ask *ask,
                      struct refusal *ret_refusal)
 {
@@ -178,6 +208,9 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns,
 	if (profile.format.no_native && profile.ask.selection.loops == LOOPS_SHOWN)
 		return refuse(ret_refusal, 400,
 		              "python=raw and native=0 exclude each other; one is accepted");
+	err = check_tasks(&profile, ret_refusal);
+	if (err)
+		return err;
 	profile.ask.selection.no_native = profile.format.no_native;
 	profile.ask.selection.timed = profile.format.encoder->timed;
 	profile.ask.selection.accounts = profile.format.encoder->accounts;

@@ -90,6 +90,7 @@ const struct route routes[] = {
 	{"/debug/pprof/cmdline", handle_cmdline, no_parameters, "/debug/pprof/cmdline",
          "profd's own command line"},
 	{"/ui/*", handle_page_file, no_parameters, NULL, NULL},
+	{"/help", handle_manual_folder, no_parameters, NULL, NULL},
 	{"/help/*", handle_manual, no_parameters, "/help/", "the manual pages, for browsers"},
 	{"/", handle_index, no_parameters, "/",
          "this list; for browsers, a page that shows profiles"},

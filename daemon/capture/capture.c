@@ -14,6 +14,7 @@
 #include "capture/capture.h"
 
 #include "base/clock.h"
+#include "capture/capture_private.h"
 #include "ingest/source.h"
 #include "proc/proc.h"
 
@@ -22,24 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A time before the boot is below 0, and wraps. */
-static bool is_before(uint64_t mono_ns, uint64_t other_mono_ns)
-{
-	return (int64_t)(mono_ns - other_mono_ns) < 0;
-}
-
-/* Times of the wall clock that were computed at different moments, from the monotonic clock, differ
- * by less, and an interval is longer. */
-static const uint64_t clocks_differ_ns = 50 * NSEC_PER_MSEC;
-
 static struct capture *capture_of(struct cut *cut)
 {
 	return (struct capture *)((char *)cut - offsetof(struct capture, cut));
-}
-
-static struct recorder *recorder_of(const struct capture *capture)
-{
-	return history_recorder(capture->from.history, capture->ask.kind);
 }
 
 /* Whether there is a second kind, that of CPU time. */
@@ -90,7 +76,8 @@ static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
 /* Slices of an earlier boot, whose processes had other pids. */
 static bool has_earlier_boot(const struct capture *capture)
 {
-	return capture->slices.count && is_before(capture->slices.profiles[0]->start_mono_ns, 0);
+	return capture->slices.count &&
+	       mono_is_before(capture->slices.profiles[0]->start_mono_ns, 0);
 }
 
 /* A filter on descendants needs the parents of the processes that run, and of those that ended
@@ -176,121 +163,16 @@ static void capture_end(struct capture *capture, int err)
 	capture->done(capture, err);
 }
 
-/* ---- before the history --------------------------------------------------------------------- */
-
-/* How many slices are mostly before a time. */
-static size_t count_before(const struct slices *slices, uint64_t mono_ns)
-{
-	size_t count = 0;
-
-	while (count < slices->count && is_before(slices->profiles[count]->start_mono_ns +
-	                                                  slices->profiles[count]->duration_ns / 2,
-	                                          mono_ns))
-		count++;
-	return count;
-}
-
-/* Puts what was read before the slices of the history. */
-static int join(struct capture *capture)
-{
-	struct slices *slices = &capture->slices, *past = &capture->past.slices;
-	struct profile **grown, *last;
-	size_t first;
-
-	if (!past->count)
-		return 0;
-	if (slices->count && !past_fits(past->profiles[0], slices->profiles[0])) {
-		capture->past.unreadable += capture->past.files;
-		slices_release(past);
-		return 0;
-	}
-	grown = reallocarray(past->profiles, past->count + slices->count, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	past->profiles = grown;
-	/* What was read ends at a boundary that the recorder holds; or earlier, if later files are
-	 * gone. */
-	last = grown[past->count - 1];
-	first = count_before(slices, last->start_mono_ns + last->duration_ns);
-	for (size_t i = 0; i < slices->count; i++)
-		if (i < first)
-			profile_unref(slices->profiles[i]);
-		else
-			grown[past->count++] = slices->profiles[i];
-	free(slices->profiles);
-	*slices = *past;
-	*past = (struct slices){0};
-	return 0;
-}
-
-/* What is in memory is an answer, too, if only the disk fails. */
-static void end_past(struct capture *capture, int err)
-{
-	if (!err)
-		err = join(capture);
-	else if (err != -EFBIG && capture->slices.count) {
-		capture->past_err = err;
-		err = 0;
-	}
-	capture_end(capture, err);
-}
-
 static void on_past(struct past_ask *ask, int err)
 {
 	struct capture *capture = (struct capture *)((char *)ask - offsetof(struct capture, past));
 
-	end_past(capture, err);
-}
-
-/* Whether the range begins before the history in memory, by more than a tenth of it or a window:
- * less than that is not worth the lower precision of what is on the disk. */
-static bool is_older(const struct capture *capture)
-{
-	enum range_kind range = capture->ask.range;
-	struct recorder_stats stats;
-	uint64_t missing_ns;
-
-	if (!capture->from.past || capture->ask.all || capture->ask.selection.view == VIEW_wall ||
-	    (range != RANGE_LAST && range != RANGE_BETWEEN))
-		return false;
-	recorder_get_stats(recorder_of(capture), &stats);
-	if (!stats.oldest_mono_ns || !is_before(capture->from_mono_ns, stats.oldest_mono_ns))
-		return !stats.oldest_mono_ns;
-	missing_ns = stats.oldest_mono_ns - capture->from_mono_ns;
-	return missing_ns > HISTORY_WINDOW_NS ||
-	       missing_ns > (capture->to_mono_ns - capture->from_mono_ns) / 10;
-}
-
-/* Files that begin earlier are read: up to the boundary at which the last one ended when the
- * history was read. The next one that is written begins there. */
-static uint64_t before_of(const struct capture *capture, uint64_t offset_ns)
-{
-	uint64_t until_mono_ns = capture->from.past->until_mono_ns[capture->ask.kind];
-
-	if (!until_mono_ns && !capture->slices.count)
-		return UINT64_MAX;
-	return (until_mono_ns ?: capture->slices.profiles[0]->start_mono_ns) + offset_ns -
-	       clocks_differ_ns;
-}
-
-static int ask_past(struct capture *capture)
-{
-	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
-
-	capture->past = (struct past_ask){
-		.kind = sources[capture->ask.kind]->name,
-		.from_unix_ns = capture->from_mono_ns + offset_ns,
-		.to_unix_ns = capture->to_mono_ns + offset_ns,
-		.before_unix_ns = before_of(capture, offset_ns),
-		.account = capture->account,
-		.done = on_past,
-	};
-	return past_ask(capture->from.past, &capture->past);
+	capture_end(capture, capture_past_join(capture, err));
 }
 
 static void drop_before(struct slices *slices, uint64_t mono_ns)
 {
-	size_t first = count_before(slices, mono_ns);
+	size_t first = slices_before(slices, mono_ns);
 
 	for (size_t i = 0; i < first; i++)
 		profile_unref(slices->profiles[i]);
@@ -324,9 +206,27 @@ static int add_second(struct capture *capture, struct slices *second)
 	return 0;
 }
 
+/* Adds what was read of tasks, of the same time. */
+static int add_tasks(struct capture *capture)
+{
+	struct slices *slices = &capture->slices;
+	struct profile **grown;
+
+	if (!capture->tasks)
+		return 0;
+	grown = reallocarray(slices->profiles, slices->count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	slices->profiles = grown;
+	grown[slices->count++] = capture->tasks;
+	capture->tasks = NULL;
+	capture->second_count++;
+	return 0;
+}
+
 static uint64_t after_boot(uint64_t mono_ns)
 {
-	return is_before(mono_ns, 0) ? 0 : mono_ns;
+	return mono_is_before(mono_ns, 0) ? 0 : mono_ns;
 }
 
 /* The rest of a report, of the time that its slices cover. */
@@ -344,7 +244,8 @@ static int read_more(struct capture *capture, uint64_t from, uint64_t to)
 static void capture_read(struct capture *capture)
 {
 	uint64_t from = after_boot(capture->from_mono_ns), to = after_boot(capture->to_mono_ns);
-	int err = recorder_read(recorder_of(capture), from, to, &capture->slices);
+	int err = recorder_read(history_recorder(capture->from.history, capture->ask.kind), from,
+	                        to, &capture->slices);
 	struct slices second = {0};
 
 	if (!err && has_second(capture))
@@ -353,33 +254,63 @@ static void capture_read(struct capture *capture)
 	if (!err)
 		err = add_second(capture, &second);
 	slices_release(&second);
+	if (!err)
+		err = add_tasks(capture);
 	if (!err && capture->ask.more)
 		err = read_more(capture, from, to);
 	if (!err)
 		err = add_state(capture);
-	if (err || !is_older(capture)) {
+	if (err || !capture_past_is_wanted(capture)) {
 		capture_end(capture, err);
 		return;
 	}
-	err = ask_past(capture);
+	err = capture_past_ask(capture, on_past);
 	if (err)
-		end_past(capture, err);
+		capture_end(capture, capture_past_join(capture, err));
 }
 
 /* ---- boundaries ----------------------------------------------------------------------------- */
+
+static void on_tasks(void *ctx, int err, struct profile *slice)
+{
+	struct capture *capture = ctx;
+
+	capture->watch = NULL;
+	capture->tasks = slice;
+	if (err)
+		capture->done(capture, err);
+	else
+		capture_read(capture);
+}
+
+static int watch_tasks(struct capture *capture)
+{
+	const struct task_watch_ask ask = {
+		.pid = capture->ask.selection.pids[0],
+		.account = capture->account,
+		.from_mono_ns = capture->from_mono_ns,
+		.to_mono_ns = capture->cut.at_mono_ns,
+		.done = on_tasks,
+		.ctx = capture,
+	};
+
+	return task_watch_start(capture->from.watches, &ask, &capture->watch);
+}
 
 static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
 {
 	int err;
 
 	capture->from_mono_ns = boundary_mono_ns;
+	capture->cut.at_mono_ns = boundary_mono_ns + capture->ask.length_ns;
 	err = hold(capture);
+	capture->begun = !err;
+	if (!err && capture->ask.selection.tasks)
+		err = watch_tasks(capture);
 	if (err) {
 		capture->done(capture, err);
 		return;
 	}
-	capture->begun = true;
-	capture->cut.at_mono_ns = boundary_mono_ns + capture->ask.length_ns;
 	collector_cut(capture->from.collector, &capture->cut);
 }
 
@@ -405,12 +336,15 @@ static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
 		capture->from_mono_ns = capture->ask.since_mono_ns;
 		break;
 	case RANGE_BETWEEN:
-		if (is_before(boundary_mono_ns, capture->to_mono_ns))
+		if (mono_is_before(boundary_mono_ns, capture->to_mono_ns))
 			capture->to_mono_ns = boundary_mono_ns;
 		break;
 	}
 	capture->ends_now = capture->ask.range != RANGE_SINCE;
-	capture_read(capture);
+	if (capture->watch)
+		task_watch_end(capture->watch);
+	else
+		capture_read(capture);
 }
 
 /* Converts a wall-clock time to the monotonic clock. A time in the far future must not wrap. */
@@ -430,7 +364,7 @@ void capture_start(struct capture *capture)
 	if (ask->range == RANGE_BETWEEN) {
 		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);
 		capture->to_mono_ns = mono_of_wall(ask->to_unix_ns);
-		if (is_before(capture->to_mono_ns + NSEC_PER_SEC, clock_mono_ns())) {
+		if (mono_is_before(capture->to_mono_ns + NSEC_PER_SEC, clock_mono_ns())) {
 			capture_read(capture);
 			return;
 		}
@@ -440,6 +374,9 @@ void capture_start(struct capture *capture)
 
 void capture_cancel(struct capture *capture)
 {
+	if (capture->watch)
+		task_watch_cancel(capture->watch);
+	capture->watch = NULL;
 	if (capture->past.past)
 		past_release(&capture->past);
 	else
@@ -462,6 +399,8 @@ void capture_release(struct capture *capture)
 		unhold(capture, KIND_COUNT);
 	capture->begun = false;
 	report_more_release(&capture->more);
+	profile_unref(capture->tasks);
+	capture->tasks = NULL;
 	past_release(&capture->past);
 	slices_release(&capture->slices);
 	free(capture->known);

@@ -10,6 +10,7 @@
 #include "capture/comments.h"
 #include "capture/render.h"
 #include "capture/report_more.h"
+#include "capture/task_watch.h"
 #include "collect/collector.h"
 #include "past/past.h"
 #include "profile/history.h"
@@ -37,15 +38,17 @@ struct capture_from {
 	struct collector *collector;
 	struct history *history; /* by enum profile_kind */
 	const struct procs *procs;
-	struct past *past; /* for what is older than the history; NULL: there is none */
+	struct past *past;            /* for what is older than the history; NULL: there is none */
+	struct task_watches *watches; /* for selection.tasks */
 };
 
 struct capture {
 	struct capture_from from;
 	struct capture_ask ask;
 	uint64_t account; /* that asks `from.past`, 0: root's */
-	/* 0, -ENOMEM, those of past_ask() or another negative errno. Called once, perhaps before
-	 * capture_start() returns; not after capture_cancel(). */
+	/* 0, -ENOMEM, those of past_ask() or another negative errno; of selection.tasks -EBUSY as
+	 * of task_watch_start(). Called once, perhaps before capture_start() returns; not after
+	 * capture_cancel(). */
 	void (*done)(struct capture *capture, int err);
 
 	/* The result. */
@@ -53,7 +56,8 @@ struct capture {
 	bool ends_now;
 	struct slices slices;
 	struct report_more more;
-	size_t second_count;  /* the last of these are of the second kind of VIEW_wall */
+	size_t second_count;  /* the last of these are of the second kind of VIEW_wall, and of tasks
+	                       */
 	struct past_ask past; /* what was read there */
 	int past_err;         /* why nothing was */
 	struct capture_facts facts;
@@ -62,6 +66,8 @@ struct capture {
 	struct cut cut;
 	struct kinship *known; /* for the selection's children */
 	bool begun;            /* `from_mono_ns` is known and held */
+	struct task_watch *watch;
+	struct profile *tasks; /* the slice of that */
 };
 
 void capture_start(struct capture *capture);

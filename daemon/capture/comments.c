@@ -52,6 +52,8 @@ static void add_filters(struct builder *builder, const struct selection *selecti
 		buf_add_text(&text, " native=0");
 	if (selection->no_work)
 		buf_add_text(&text, " waiting_for_work=0");
+	if (selection->tasks)
+		buf_add_text(&text, " tasks=1");
 	if (selection->idle)
 		buf_add_text(&text, " idle=1");
 	if (selection->dims)
@@ -187,7 +189,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 	}
 	add_state(builder, facts);
 	add_coverage(builder, facts);
-	if (!facts->selection->no_native)
+	if (!facts->selection->no_native && !facts->selection->tasks)
 		render_quality(builder);
 	add_filters(builder, facts->selection);
 }

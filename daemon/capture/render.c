@@ -6,6 +6,7 @@
 
 #include "capture/task_names.h"
 #include "profile/activity.h"
+#include "profile/awaits.h"
 #include "profile/quality.h"
 #include "symbolize/source_cache.h"
 
@@ -132,6 +133,8 @@ static int merge_by_activity(struct builder *into, const struct render_plan *pla
 		err = symbolizer_run(plan->symbolizer, whole);
 	if (!err)
 		err = activities_leave_out(whole, plan->selection);
+	if (!err && plan->selection->tasks)
+		err = awaits_join(whole);
 	if (!err)
 		err = builder_seal(whole, &profile);
 	return err ?: select_merge(into, &profile, 1, &shown);

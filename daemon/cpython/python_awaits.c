@@ -120,6 +120,7 @@ static bool add_frame(struct python_awaits *awaits, uint64_t frame, enum runtime
 	into->function = runtime_tasks_text(tasks, buf_text(&place.function));
 	into->file = runtime_tasks_text(tasks, buf_text(&place.file));
 	into->line = place.line;
+	into->first_line = place.first_line;
 	if (!into->function || !into->file)
 		*ret_err = -ENOMEM;
 	else

@@ -45,7 +45,7 @@ bool python_place_read(struct python_objects *objects, uint64_t code, uint64_t i
 	uint32_t first_line;
 	uint64_t file;
 
-	*ret_place = (struct python_place){BUF_INIT, BUF_INIT, 0};
+	*ret_place = (struct python_place){BUF_INIT, BUF_INIT, 0, 0};
 	if (!code || !read_name(objects, code, &ret_place->function) ||
 	    !python_objects_bytes(objects, code + process->code_first_line, &first_line,
 	                          sizeof(first_line)))
@@ -54,6 +54,7 @@ bool python_place_read(struct python_objects *objects, uint64_t code, uint64_t i
 	if (file)
 		python_objects_text(objects, file, MAX_PYTHON_TEXT, &ret_place->file);
 	ret_place->line = read_line(objects, code, first_line, instruction);
+	ret_place->first_line = first_line;
 	return true;
 }
 

@@ -11,6 +11,7 @@
 struct python_place {
 	struct buf function, file; /* UTF-8; "" if not known */
 	uint32_t line;             /* 0: not known */
+	uint32_t first_line;       /* of the function */
 };
 
 /* Reads the place of the instruction at an address of the process; 0: the first line of the

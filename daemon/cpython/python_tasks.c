@@ -22,6 +22,7 @@ enum {
 	LONG_TAG = 16,
 	LONG_DIGITS_SHIFT = 3,
 	SET_BLOCK = 64, /* entries that are read at a time */
+	LIST_BLOCK = 64,
 	MAX_SET_SIZE = 1 << 16,
 };
 
@@ -191,7 +192,10 @@ static void add_await(struct walk *walk, struct runtime_task *task, uint64_t of)
 {
 	const struct found *found = find(walk, of);
 
-	if (found && task->await_count < RUNTIME_TASK_AWAITS)
+	if (!found)
+		return;
+	walk->tasks->at[found->index].awaited_by = (uint32_t)(task - walk->tasks->at) + 1;
+	if (task->await_count < RUNTIME_TASK_AWAITS)
 		task->awaits[task->await_count++] = found->index;
 }
 
@@ -222,12 +226,17 @@ static void add_gathered(struct walk *walk, struct runtime_task *task, uint64_t 
 	items = list ? python_objects_pointer(objects, list + LIST_ITEMS) : 0;
 	if (!items || !python_objects_bytes(objects, list + LIST_SIZE, &size, sizeof(size)))
 		return;
-	for (uint64_t i = 0; i < size && i < RUNTIME_TASKS; i++) {
-		uint64_t child = python_objects_pointer(objects, items + i * sizeof(uint64_t));
+	if (size > RUNTIME_TASKS)
+		size = RUNTIME_TASKS;
+	for (uint64_t first = 0; first < size; first += LIST_BLOCK) {
+		uint64_t count = size - first < LIST_BLOCK ? size - first : LIST_BLOCK;
+		uint64_t children[LIST_BLOCK];
 
-		if (!child || task->await_count == RUNTIME_TASK_AWAITS)
+		if (!python_objects_bytes(objects, items + first * sizeof(*children), children,
+		                          count * sizeof(*children)))
 			return;
-		add_await(walk, task, child);
+		for (uint64_t i = 0; i < count; i++)
+			add_await(walk, task, children[i]);
 	}
 }
 

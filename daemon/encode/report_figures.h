@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 /* SUM(name, kind, value, label, of): the sum of that value of all samples of the kind whose label
- * is `of`; NULL: of all. Writes to disks that the kernel does later belong to no process. */
+ * is `of`; NULL: of all. The numbers of switches are estimates. Writes to disks that the kernel
+ * does later belong to no process. */
 #define REPORT_SUMS(SUM)                                      \
 	SUM(disk_requests, block, 0, direction, NULL)         \
 	SUM(disk_read_bytes, block, 1, direction, "read")     \
 	SUM(disk_written_bytes, block, 1, direction, "write") \
 	SUM(minor_faults, fault, 1, fault, "minor")           \
 	SUM(major_faults, fault, 1, fault, "major")           \
+	SUM(switches, offcpu, 0, state, NULL)                 \
+	SUM(preemptions, offcpu, 0, state, "runnable")        \
 	SUM(gpu_launches, gpu_launch, 0, call, NULL)          \
 	SUM(gpu_copied_bytes, gpu_copy, 1, call, NULL)        \
 	SUM(gpu_wait_ns, gpu_wait, 1, call, NULL)

@@ -90,6 +90,8 @@ static void write_figures(const struct report_figures *figures, struct buf *out)
 	}
 	if (add_sum(figures, REPORT_minor_faults, "", "minor", "Page faults: ", out))
 		add_sum(figures, REPORT_major_faults, "", "major\n", ", ", out);
+	if (add_sum(figures, REPORT_switches, "", "switches", "Scheduler: ", out))
+		add_sum(figures, REPORT_preemptions, "", "of them preemptions\n", ", ", out);
 	if (!figures->sums[REPORT_gpu_launches].value &&
 	    !figures->sums[REPORT_gpu_copied_bytes].value &&
 	    !figures->sums[REPORT_gpu_wait_ns].value)

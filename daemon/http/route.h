@@ -40,6 +40,7 @@ void handle_readyz(struct request *request);
 void handle_timeline(struct request *request);
 void handle_page_file(struct request *request);
 void handle_manual(struct request *request);
+void handle_manual_folder(struct request *request);
 void handle_index(struct request *request);
 void handle_pprof_index(struct request *request);
 void handle_cmdline(struct request *request);

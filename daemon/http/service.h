@@ -14,6 +14,8 @@
 
 #include <sys/utsname.h>
 
+struct task_watches;
+
 struct service {
 	uv_loop_t *loop;
 	struct collector *collector;
@@ -32,6 +34,7 @@ struct service {
 	/* List processes without and with command lines, which that lane reads aside. */
 	struct lane *processes, *cmdlines;
 	struct aside *aside;
+	struct task_watches *watches; /* reads tasks while profiles are taken */
 	struct pss_reader *pss;
 	const struct utsname *host; /* the host's name and the kernel's release, as of the start */
 	/* The names of those that the daemon has kept; the last is followed by NULL. */

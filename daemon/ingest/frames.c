@@ -5,6 +5,7 @@
 #include "ingest/frames.h"
 
 #include "bpf/words.h"
+#include "ingest/interpreted.h"
 #include "profile/quality.h"
 
 #include <stdio.h>
@@ -98,46 +99,16 @@ static uint32_t add_root(struct frames *frames, const struct stack_words *stack,
 	return path;
 }
 
-static uint32_t frame_function(struct builder *builder, const struct runtime_frame *frame)
+static uint32_t add_interpreted(struct frames *frames, uint64_t word, uint64_t offset_word)
 {
-	/* It has no linker name, so readers do not try to demangle it. */
-	const struct function function = {
-		.name = builder_text(builder, frame->function),
-		.filename = builder_text(builder, frame->file),
-		.start_line = frame->first_line,
-	};
-
-	return builder_function(builder, &function);
-}
-
-static uint32_t interpreted_mapping(struct builder *builder, const char *name)
-{
-	const struct mapping mapping = {
-		.path = builder_text(builder, name),
-		.kind = MAPPING_INTERPRETED,
-	};
-
-	return builder_mapping(builder, &mapping);
-}
-
-static uint32_t interpreted_location(struct frames *frames, uint64_t word, uint64_t offset_word)
-{
-	struct builder *builder = frames->builder;
-	char version[RUNTIME_VERSION_BYTES], name[64];
 	struct runtime_frame frame;
-	uint32_t location;
 
-	if (!runtimes_find(frames->runtimes, word, offset_word, &frame, &frames->ran)) {
-		frames->losses->codes_unknown++;
-		snprintf(name, sizeof(name), "[%s: code not known]", runtimes_name(word));
-		return builder_location(builder, interpreted_mapping(builder, name), 0);
-	}
-	runtime_version_text(&frames->ran, version);
-	snprintf(name, sizeof(name), "[%s %s]", runtimes_name(word), version);
-	location = builder_location(builder, interpreted_mapping(builder, name), frame.identity);
-	if (location && !builder_view(builder)->locations[location].line_count)
-		builder_line(builder, location, frame_function(builder, &frame), frame.line);
-	return location;
+	if (runtimes_find(frames->runtimes, word, offset_word, &frame, &frames->ran))
+		return interpreted_location(frames->builder,
+		                            interpreted_mapping(frames->builder, &frames->ran),
+		                            &frame);
+	frames->losses->codes_unknown++;
+	return interpreted_unknown(frames->builder, runtimes_name(word));
 }
 
 /* Makes the location of the frame whose word nearest to the root is words[at]. Returns how many
@@ -148,7 +119,7 @@ static size_t add_word(struct frames *frames, const struct image *image, const u
 	uint64_t word = words[at];
 
 	if (is_offset(word) && at && runtimes_name(words[at - 1])) {
-		*ret_location = interpreted_location(frames, words[at - 1], word);
+		*ret_location = add_interpreted(frames, words[at - 1], word);
 		return 2;
 	}
 	if (is_interpreted(word)) {

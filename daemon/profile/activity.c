@@ -32,7 +32,14 @@ enum trait {
 	IN_GPU = 1 << 10,    /* waits until a GPU has finished */
 	IN_CLIENT = 1 << 11, /* waits for an answer */
 	IN_KERNEL = 1 << 12, /* of the leaf alone */
+	/* An event loop of asyncio, and what it calls to wait for events: of the two innermost
+	 * Python functions alone. A task may wait in the same way. */
+	IN_LOOP = 1 << 13,
+	IN_SELECT = 1 << 14,
 };
+
+/* Those of the innermost Python function alone. */
+enum { INNERMOST = IN_PYTHON_WAIT | IN_LOOP | IN_SELECT };
 
 /* Where a rule applies. */
 enum place {
@@ -155,6 +162,11 @@ static const struct rule {
 	{PYTHON, "_wait_for_tstate_lock", "/threading.py", IN_PYTHON_WAIT},
 	{PYTHON, "get", "/queue.py", IN_PYTHON_WAIT},
 	{PYTHON, "_worker", "/concurrent/futures/thread.py", IN_PYTHON_WAIT},
+	{PYTHON, "_run_once", "/asyncio/base_events.py", IN_LOOP},
+	{PYTHON, "select", "/selectors.py", IN_SELECT},
+	/* uvloop has no function of Python in between. */
+	{PYTHON, "run", "/asyncio/runners.py", IN_LOOP},
+	{PYTHON, "run", "/asyncio/runners.py", IN_SELECT},
 	/* Clients that wait for an answer by poll(). */
 	{NATIVE, "sock_call*", "", IN_CLIENT},
 	{NATIVE, "internal_connect", "", IN_CLIENT},
@@ -239,9 +251,10 @@ int activities_find(const struct profile *profile, struct activities *ret_activi
 		uint16_t of_callers = of_nodes[node->parent] & (uint16_t)~IN_KERNEL;
 
 		if (place_of(&profile->mappings[mapping]) == PYTHON)
-			of_callers &= (uint16_t)~IN_PYTHON_WAIT;
-
+			of_callers &= (uint16_t)~INNERMOST;
 		of_nodes[id] = of_callers | of_locations[node->location];
+		if (of_locations[node->location] & IN_SELECT)
+			of_nodes[id] |= of_nodes[node->parent] & IN_LOOP;
 	}
 	return 0;
 }
@@ -331,7 +344,7 @@ enum activity activity_of(const struct activities *activities, const struct prof
 
 bool activities_decide(const struct selection *selection)
 {
-	return selection->no_work || selection->view == VIEW_lock;
+	return selection->no_work || selection->tasks || selection->view == VIEW_lock;
 }
 
 /* Whether a view has samples of this activity at all. */
@@ -342,13 +355,32 @@ static bool is_in_view(enum view view, enum activity activity, const char *call)
 	return (activity == ACTIVITY_thread || activity == ACTIVITY_work) && !strcmp(call, "futex");
 }
 
+/* Whether an event loop waits. */
+static bool is_idle_loop(const struct activities *activities, const struct profile *profile,
+                         const struct sample *sample)
+{
+	const unsigned int traits = IN_LOOP | IN_SELECT;
+	const struct task *task = &profile->tasks[sample->task];
+
+	return (activities->of_nodes[sample->node] & traits) == traits &&
+	       !strcmp(profile_string(profile, task->state), "sleep") &&
+	       !strcmp(profile_string(profile, task->wait), "poll");
+}
+
+static void comment(struct builder *builder, const char *what, uint64_t ns)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s left out: %.3f s", what, (double)ns / NSEC_PER_SEC);
+	builder_comment(builder, text);
+}
+
 int activities_leave_out(struct builder *builder, const struct selection *selection)
 {
 	const struct profile *profile = builder_view(builder);
 	_cleanup_(activities_release) struct activities activities = {0};
 	_cleanup_free_ bool *drops = calloc(profile->sample_count, sizeof(*drops));
-	uint64_t work_ns = 0;
-	char text[64];
+	uint64_t work_ns = 0, loop_ns = 0;
 
 	if (!drops || activities_find(profile, &activities))
 		return -ENOMEM;
@@ -356,18 +388,22 @@ int activities_leave_out(struct builder *builder, const struct selection *select
 		const struct sample *sample = &profile->samples[i];
 		enum activity activity = activity_of(&activities, profile, sample);
 		const char *call = profile_string(profile, profile->tasks[sample->task].wait);
+		uint64_t *left_out = NULL;
 
 		drops[i] = !is_in_view(selection->view, activity, call);
-		if (drops[i] || activity != ACTIVITY_work || !selection->no_work)
+		if (selection->tasks && is_idle_loop(&activities, profile, sample))
+			left_out = &loop_ns;
+		else if (selection->no_work && activity == ACTIVITY_work)
+			left_out = &work_ns;
+		if (drops[i] || !left_out)
 			continue;
 		drops[i] = true;
-		work_ns += sample->values[profile->shown];
+		*left_out += sample->values[profile->shown];
 	}
 	builder_drop_samples(builder, drops);
-	if (selection->no_work) {
-		snprintf(text, sizeof(text), "waiting for work left out: %.3f s",
-		         (double)work_ns / NSEC_PER_SEC);
-		builder_comment(builder, text);
-	}
+	if (selection->no_work)
+		comment(builder, "waiting for work", work_ns);
+	if (selection->tasks)
+		comment(builder, "event loops that wait for their tasks", loop_ns);
 	return builder_error(builder);
 }

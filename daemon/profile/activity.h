@@ -52,6 +52,7 @@ enum activity activity_of(const struct activities *activities, const struct prof
 /* Whether it takes activities to tell which samples a selection keeps. */
 bool activities_decide(const struct selection *selection);
 /* Removes the samples that the selection leaves out by what their threads do. That is waiting for
- * work; a comment says how much it was. VIEW_lock only keeps waits for locks, and those for work
- * that are in a futex call. Call when all names are known. 0 or -ENOMEM. */
+ * work, and event loops that wait where tasks are shown; comments say how much it was. VIEW_lock
+ * only keeps waits for locks, and those for work that are in a futex call. Call when all names are
+ * known. 0 or -ENOMEM. */
 int activities_leave_out(struct builder *builder, const struct selection *selection);

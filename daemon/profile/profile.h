@@ -85,6 +85,7 @@ struct node {
 	LABEL(pod)             /* its uid */                                    \
 	LABEL(runtime)         /* "python" */                                   \
 	LABEL(runtime_version) /* "3.11" */                                     \
+	LABEL(task)            /* the name of an asynchronous task */           \
 	LABEL(gil)             /* "held", "released", "waiting" or "none" */    \
 	LABEL(memory)          /* the kind of memory */                         \
 	LABEL(fault)           /* "minor" or "major" */                         \
@@ -97,7 +98,7 @@ struct node {
 	LABEL(grid)            /* "128x1x1" */                                  \
 	LABEL(block)
 
-/* The process and the thread that ran. */
+/* The process and the thread that ran. Tasks are compared as bytes, so there is no padding. */
 struct task {
 	uint32_t pid, tid;
 #define LABEL(name) uint32_t name; /* string */
@@ -108,7 +109,6 @@ struct task {
 	/* The account that it counts for in the history (base/accounts.h). 0: root's, or not
 	 * needed. */
 	uint32_t account;
-	uint32_t unused; /* 0: tasks are compared as bytes */
 	/* When the program began, by CLOCK_BOOTTIME, if it runs a runtime. Shows whether a process
 	 * with this pid is still the one that was sampled. 0: not known. */
 	uint64_t began_boot_ns;

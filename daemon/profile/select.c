@@ -6,6 +6,7 @@
 #include "profile/select.h"
 
 #include "base/clock.h"
+#include "profile/awaits.h"
 #include "profile/filter.h"
 
 #include <errno.h>
@@ -220,6 +221,21 @@ static bool is_programs(const struct merge *merge, enum mapping_kind kind, uint3
 	        kind_of(into, into->nodes[caller].location) != MAPPING_INTERPRETED);
 }
 
+static bool is_named(const struct profile *profile, uint32_t location, const char *name)
+{
+	const struct mapping *mapping = &profile->mappings[profile->locations[location].mapping];
+
+	return mapping->kind == MAPPING_PSEUDO &&
+	       !strcmp(profile_string(profile, mapping->path), name);
+}
+
+/* Whether a frame is between two stacks. */
+static bool is_boundary(const struct profile *profile, uint32_t location)
+{
+	return is_named(profile, location, WAKES_FRAME) ||
+	       is_named(profile, location, AWAITS_FRAME);
+}
+
 /* The same where only interpreted code is shown. Native code that interpreted code has called
  * counts for its caller. Native code below all interpreted code is NATIVE_FRAME while there is
  * nothing else. */
@@ -235,8 +251,7 @@ static uint32_t merge_interpreted(struct merge *merge, const struct node *node)
 	}
 	if (kind == MAPPING_LOCK && hides(merge, node))
 		return caller;
-	if (kind == MAPPING_LOCK ||
-	    select_is_wakes(merge->slice, (uint32_t)(node - merge->slice->nodes)))
+	if (kind == MAPPING_LOCK || is_boundary(merge->slice, node->location))
 		return builder_node(merge->into, caller == merge->native_node ? 0 : caller,
 		                    merge_location(merge, node->location));
 	if (caller || (kind == MAPPING_KERNEL && merge->filter->selection->no_kernel))
@@ -343,11 +358,7 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 
 bool select_is_wakes(const struct profile *profile, uint32_t node)
 {
-	uint32_t id = profile->locations[profile->nodes[node].location].mapping;
-	const struct mapping *mapping = &profile->mappings[id];
-
-	return mapping->kind == MAPPING_PSEUDO &&
-	       !strcmp(profile_string(profile, mapping->path), WAKES_FRAME);
+	return is_named(profile, profile->nodes[node].location, WAKES_FRAME);
 }
 
 static uint64_t end_of(const struct profile *slice)

@@ -45,6 +45,7 @@ struct selection {
 	enum view view;
 	enum lock_view locks;
 	bool no_work;  /* leave out waiting for work: profile/activity.h */
+	bool tasks;    /* of VIEW_wall: show asynchronous tasks, in place of their event loop */
 	bool idle;     /* show the idle task, as one sample named [idle] */
 	bool dims;     /* distinguish launches by their grids and blocks */
 	bool timed;    /* distinguish slices, by each task's at_ms */

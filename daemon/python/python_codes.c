@@ -173,15 +173,6 @@ static int ref_file(struct python_codes *codes, struct owner *owner, const char 
 	return 0;
 }
 
-/* The NUL at the end of each string is hashed too, so that "ab", "c" differs from "a", "bc". */
-static uint64_t identity_of(const struct code *code)
-{
-	uint64_t hash = hash_bytes(HASH_START, code->text, strlen(code->text) + 1);
-
-	hash = hash_bytes(hash, code->file->path, strlen(code->file->path) + 1);
-	return hash_bytes(hash, &code->first_line, sizeof(code->first_line));
-}
-
 static int keep(struct python_codes *codes, struct owner *owner, const struct told *told,
                 const struct buf *name, struct source_file *file)
 {
@@ -206,7 +197,7 @@ static int keep(struct python_codes *codes, struct owner *owner, const struct to
 	code->lines_len =
 		told->lines_len - (told->lines_len < told->head.lines_bytes &&
 	                           told->head.version < VERSION_3_10 && told->lines_len % 2 == 0);
-	code->identity = identity_of(code);
+	code->identity = runtime_function_identity(code->text, code->file->path, code->first_line);
 	code->marks = calloc(code->lines_len / LINE_STEP + 1, sizeof(*code->marks));
 	if (code->marks)
 		HASH_ADD(hh, codes->codes, signature, sizeof(code->signature), code);
@@ -330,7 +321,7 @@ bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t 
 		.line = line,
 		.first_line = code->first_line,
 		.version = code->version,
-		.identity = hash_bytes(code->identity, &line, sizeof(line)),
+		.identity = runtime_line_identity(code->identity, line),
 	};
 	return true;
 }

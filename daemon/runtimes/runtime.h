@@ -10,10 +10,12 @@
 #pragma once
 
 #include "base/figure.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <uv.h>
 
 struct bpf;
@@ -41,6 +43,22 @@ struct runtime_frame {
 	uint32_t version;            /* of the runtime: major << 8 | minor */
 	uint64_t identity; /* equal wherever function, file, first line and line are equal */
 };
+
+/* The identity of a function and of a line in it. Each string is hashed with its NUL, so that "ab",
+ * "c" differs from "a", "bc". */
+static inline uint64_t runtime_function_identity(const char *function, const char *file,
+                                                 uint32_t first_line)
+{
+	uint64_t hash = hash_bytes(HASH_START, function, strlen(function) + 1);
+
+	hash = hash_bytes(hash, file, strlen(file) + 1);
+	return hash_bytes(hash, &first_line, sizeof(first_line));
+}
+
+static inline uint64_t runtime_line_identity(uint64_t function, uint32_t line)
+{
+	return hash_bytes(function, &line, sizeof(line));
+}
 
 /* A thread as a sample found it. */
 struct runtime_thread {

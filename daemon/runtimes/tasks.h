@@ -27,6 +27,7 @@ enum runtime_task_state {
 struct runtime_task_frame {
 	const char *function, *file; /* of the reading; UTF-8 */
 	uint32_t line;               /* that is being executed; 0: not known */
+	uint32_t first_line;         /* of the function */
 };
 
 struct runtime_task {
@@ -37,6 +38,7 @@ struct runtime_task {
 	bool is_cut;                          /* it has further frames */
 	uint32_t awaits[RUNTIME_TASK_AWAITS]; /* indices of tasks */
 	uint32_t await_count;
+	uint32_t awaited_by; /* one of the tasks that wait for it, as its index + 1; 0: none */
 };
 
 struct runtime_tasks {

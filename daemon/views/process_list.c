@@ -206,6 +206,19 @@ static json_t *gil_json(const struct writing *writing, const struct process_row 
 	                 rounded(threads(row->runs.without_ns, runs_ns)));
 }
 
+static int add_runtime(json_t *object, const struct process_row *row)
+{
+	char version[RUNTIME_VERSION_BYTES];
+	const struct runtime *runtime = row->runtime.runtime;
+
+	runtime_version_text(&row->runtime, version);
+	return json_object_set_new(object, "runtime",
+	                           runtime ? json_string(runtime->name) : json_null()) |
+	       json_object_set_new(object, "runtime_version",
+	                           runtime ? json_string(version) : json_null()) |
+	       json_object_set_new(object, "tasks", json_boolean(row->has_tasks));
+}
+
 /* Figures that are not known yet are null. */
 static int add_memory(json_t *object, const struct process_row *row, uint64_t wall_ms)
 {
@@ -229,7 +242,8 @@ static json_t *row_json(struct writing *writing, const struct process_row *row)
 	int failed = !object;
 
 	if (!failed)
-		failed = add_identity(object, row) | add_memory(object, row, writing->wall_ms);
+		failed = add_runtime(object, row) | add_identity(object, row) |
+		         add_memory(object, row, writing->wall_ms);
 	if (!failed && list->cmdlines)
 		failed = json_object_set_new(object, "cmdline",
 		                             cmdline_read(&writing->cmdlines, row->pid,

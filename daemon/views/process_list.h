@@ -12,6 +12,7 @@
 #include "memory/timeline.h"
 #include "proc/proc.h"
 #include "profile/recorder.h"
+#include "runtimes/runtimes.h"
 
 /* Time of Python's threads with the GIL, wanting it, and without it. */
 struct gil_times {
@@ -24,7 +25,9 @@ struct process_row {
 	struct identity *identity; /* a reference; NULL: not known yet, to be read */
 	uint64_t samples, cpu_ns;
 	struct gil_times runs, waits; /* of its threads */
-	bool watched;                 /* its memory is watched, and the members below are known */
+	struct runtime_version runtime;
+	bool has_tasks; /* of the runtime, that can be read; there may be none now */
+	bool watched;   /* its memory is watched, and the members below are known */
 	uint64_t rss_bytes, swap_bytes;
 	struct growth growth;
 };

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "http/admission.h"
 #include "http/route.h"
+#include "runtimes/tasks.h"
 #include "views/errand.h"
 #include "views/process_list.h"
 
@@ -45,6 +46,18 @@ static int run_job(struct errand *errand)
 	return process_list_write(&job_of(errand)->list, &errand->body);
 }
 
+static void add_runtimes(struct process_list *list, const struct collector *collector)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct process_row *row = &list->rows[i];
+		struct runtime_tasks_plan plan;
+
+		row->runtime = runtimes_of(collector_runtimes(collector), row->pid);
+		row->has_tasks =
+			row->runtime.runtime && !collector_plan_tasks(collector, row->pid, &plan);
+	}
+}
+
 /* Collects the data that belongs to the loop thread. */
 static int collect(struct errand *errand, const struct service *service)
 {
@@ -59,6 +72,7 @@ static int collect(struct errand *errand, const struct service *service)
 	if (!err)
 		err = recorder_read(history_recorder(service->history, KIND_cpu), from_ns, now_ns,
 		                    &list->slices);
+	add_runtimes(list, service->collector);
 	collector_source(service->collector, KIND_offcpu, &waits);
 	if (!err && waits.on)
 		err = recorder_read(history_recorder(service->history, KIND_offcpu), from_ns,

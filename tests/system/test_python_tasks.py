@@ -79,7 +79,11 @@ class Tasks(unittest.TestCase):
     def test_what_has_none(self):
         with Workload(system_python().path, script("turns")) as workload:
             answer = wait_known(self.server, workload.pid)
+            rows = {row["pid"]: row for row in self.server.json("/processes")}
         self.assertEqual((answer.status, answer.json()["tasks"]), (200, 0), answer.text)
+        row, other = rows[workload.pid], rows[self.server.pid]
+        self.assertEqual((row["runtime"], row["runtime_version"], row["tasks"]), ("python", system_python().label, True))
+        self.assertEqual((other["runtime"], other["runtime_version"], other["tasks"]), (None, None, False))
 
     def test_what_is_refused(self):
         for query, status, words in (("", 400, "pid= is missing"), ("?pid=x", 400, "pid=x"), ("?pid=4194000", 404, "4194000"),

@@ -2,7 +2,9 @@
 """What a report says beside the time: memory, disk I/O and page faults, compared with what the kernel counts."""
 
 import os
+import re
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -20,6 +22,12 @@ BESIDE = True
 def resident(pid):
     with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def switches_of(pid):
+    """Returns how often the scheduler has switched away from the process's only thread: as it waited, as it was preempted."""
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as status:
+        return [int(count) for count in re.findall(r"ctxt_switches:\s*(\d+)", status.read())]
 
 
 class Figures(unittest.TestCase):
@@ -93,6 +101,24 @@ class Figures(unittest.TestCase):
         for kind, count in zip(("minor_faults", "major_faults"), expected):
             self.assertAlmostEqual(figures[kind] / count, 1, delta=0.15, msg=kind)
         self.assertRegex(text, r"(?m)^Page faults: \d+ minor, \d+ major$")
+
+    def test_switches(self):
+        """Two programs want one CPU, and one of them sleeps for a moment, again and again."""
+        waits = "import time\nprint('ready', flush=True)\nwhile 1:\n for _ in range(100000): pass\n time.sleep(0.005)"
+        spins = "print('ready', flush=True)\nwhile 1: pass"
+        on_one = {"preexec_fn": lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})}
+        with Workload(sys.executable, "-c", waits, **on_one) as one, Workload(sys.executable, "-c", spins, **on_one) as other:
+            time.sleep(2)
+            begun, before = time.time(), [switches_of(one.pid), switches_of(other.pid)]
+            time.sleep(6)
+            figures = [self.report(workload.pid, begun) for workload in (one, other)]
+            now = [switches_of(one.pid), switches_of(other.pid)]
+        for (found, text), counts, first in zip(figures, now, before):
+            waited, preempted = (count - start for count, start in zip(counts, first))
+            self.assertGreater(preempted, 100)
+            self.assertAlmostEqual(found["switches"] / (waited + preempted), 1, delta=0.2)
+            self.assertAlmostEqual(found["preemptions"] / preempted, 1, delta=0.25)
+            self.assertRegex(text, r"(?m)^Scheduler: \d+ switches, \d+ of them preemptions$")
 
     def test_what_is_not_recorded(self):
         figures, text = self.report(os.getpid(), time.time() - 1)

@@ -153,6 +153,7 @@
 	SUITE(bound)             \
 	SUITE(runtimes)          \
 	SUITE(tasks)             \
+	SUITE(awaits)            \
 	SUITE(jit_codes)         \
 	SUITE(jit_debts)         \
 	SUITE(jit_dump)          \

@@ -114,6 +114,42 @@ START_TEST(tells_waiting_for_work)
 }
 END_TEST
 
+#define LOOP   PYTHON("BaseEventLoop._run_once", "/usr/lib/python3.11/asyncio/base_events.py")
+#define SELECT PYTHON("EpollSelector.select", "/usr/lib/python3.11/selectors.py")
+#define UVLOOP PYTHON("Runner.run", "/usr/lib/python3.11/asyncio/runners.py")
+
+/* Whether the sample is left out where tasks are shown. */
+static bool is_idle_loop(struct what what, const struct frame *frames)
+{
+	struct builder *builder = begin();
+	bool is_left_out;
+
+	add(builder, what, frames, 1, MS);
+	ck_assert_int_eq(activities_leave_out(builder, &(struct selection){.tasks = true}), 0);
+	is_left_out = builder_view(builder)->sample_count == 1;
+	builder_free(builder);
+	return is_left_out;
+}
+
+START_TEST(leaves_out_idle_event_loops)
+{
+	ck_assert(is_idle_loop(SLEEP("poll"),
+	                       FRAMES(USER("main"), UVLOOP, LOOP, SELECT, USER("epoll_wait"))));
+	ck_assert(is_idle_loop(SLEEP("poll"), FRAMES(USER("main"), UVLOOP, USER("uv__io_poll"))));
+	/* It runs, or wants to. */
+	ck_assert(!is_idle_loop(RUNNING, FRAMES(UVLOOP, LOOP, SELECT)));
+	ck_assert(!is_idle_loop((struct what){1, "runnable", "poll", ""},
+	                        FRAMES(UVLOOP, LOOP, SELECT)));
+	/* A task waits, and the loop with it. */
+	ck_assert(!is_idle_loop(SLEEP("poll"), FRAMES(UVLOOP, LOOP, PYTHON("f", "/a.py"))));
+	ck_assert(!is_idle_loop(SLEEP("poll"), FRAMES(UVLOOP, LOOP, PYTHON("f", "/a.py"), SELECT)));
+	ck_assert(!is_idle_loop(SLEEP("poll"), FRAMES(UVLOOP, PYTHON("f", "/a.py"), USER("poll"))));
+	/* No loop of asyncio. */
+	ck_assert(
+		!is_idle_loop(SLEEP("poll"), FRAMES(PYTHON("serve", "/socketserver.py"), SELECT)));
+}
+END_TEST
+
 Suite *activity_suite(void)
 {
 	Suite *suite = suite_create("activity");
@@ -122,6 +158,7 @@ Suite *activity_suite(void)
 	tcase_add_test(tcase, tells_running_threads);
 	tcase_add_test(tcase, tells_waits);
 	tcase_add_test(tcase, tells_waiting_for_work);
+	tcase_add_test(tcase, leaves_out_idle_event_loops);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -39,7 +39,7 @@ static struct runtime_task *add(enum runtime_task_state state, const char *const
 	for (; *functions; functions++)
 		task->frames[task->frame_count++] =
 			(struct runtime_task_frame){runtime_tasks_text(&tasks, *functions),
-		                                    runtime_tasks_text(&tasks, "a.py"), line};
+		                                    runtime_tasks_text(&tasks, "a.py"), line, 0};
 	return task;
 }
 

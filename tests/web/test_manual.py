@@ -12,7 +12,7 @@ class Manual(WebTest):
         return self.page.eval_on_selector_all("a", "links => links.map(link => link.href)")
 
     def test_the_list_leads_to_all_pages_and_they_to_each_other(self):
-        self.page.goto(f"{self.daemon.url}/help/")
+        self.page.goto(f"{self.daemon.url}/help")
         links = set(self.addresses())
         self.assertLessEqual({f"{self.daemon.url}/help/{name}.html" for name in PAGES}, links)
         for name in PAGES:

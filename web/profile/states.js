@@ -5,7 +5,7 @@
 export const STATES = ['several', 'runs', 'wants a CPU', 'futex', 'disk', 'network', 'reads or writes', 'other waits', 'sleeps', 'poll'];
 const [SEVERAL, RUNS, WANTS_CPU, FUTEX, DISK, NETWORK, READS, OTHER, SLEEPS, POLL] = STATES.keys();
 
-const BY_STATE = { running: RUNS, runnable: WANTS_CPU, disk: DISK, stopped: OTHER };
+const BY_STATE = { running: RUNS, runnable: WANTS_CPU, disk: DISK, stopped: OTHER, ready: WANTS_CPU, new: WANTS_CPU };
 const BY_WAIT = { futex: FUTEX, page_fault: DISK, io_uring: DISK, socket: NETWORK, read: READS, write: READS, nanosleep: SLEEPS, poll: POLL };
 
 /** A box has the state of so much of its time. */
