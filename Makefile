@@ -278,7 +278,7 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
 	$(Q)$(MAKE) --no-print-directory $(addprefix fuzz-run-,$(FUZZERS))
 
 .PHONY: check
-check: ## format, headers alone, layers, what the loop may wait for, both compilers with warnings as errors, stacks of BPF programs, spelling, cppcheck, shellcheck
+check: ## format, headers alone, layers, what the loop may wait for, both compilers with warnings as errors, stacks of BPF programs, spelling, cppcheck, clang-tidy, shellcheck
 	$(Q)tests/lint/check.sh
 
 .PHONY: format

@@ -21,9 +21,9 @@ struct crowd_limits {
 
 /* Counts one more for this client; NULL: only the total is counted. -EAGAIN: the total is at its
  * limit; -EUSERS: the client is at its limit; -ENOMEM. */
-int crowd_enter(struct crowd *crowd, const struct in6_addr *client, struct crowd_limits limits);
+int crowd_enter(struct crowd *crowd, const struct in6_addr *address, struct crowd_limits limits);
 /* The same for a client that may have as many as it leaves free: a single client gets half of all.
  * -EDQUOT: the client's share is used up. */
-int crowd_enter_share(struct crowd *crowd, const struct in6_addr *client, size_t all);
+int crowd_enter_share(struct crowd *crowd, const struct in6_addr *address, size_t all);
 /* Called once for each successful entry. */
-void crowd_leave(struct crowd *crowd, const struct in6_addr *client);
+void crowd_leave(struct crowd *crowd, const struct in6_addr *address);

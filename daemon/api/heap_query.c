@@ -83,7 +83,7 @@ static int read_budget(const struct query *query, double *budget, struct refusal
 	text = text_of(string, strlen(string));
 	if (read_decimal(&text, &value) && text_char(&text, '%')) {
 		value /= 100;
-		max = MAX_HEAP_BUDGET_PERCENT / 100;
+		max = MAX_HEAP_BUDGET_PERCENT / 100.0;
 	}
 	if (text.at != text.end || value < min_budget || value > max)
 		return refuse(ret_refusal, 400,

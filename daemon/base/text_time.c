@@ -109,23 +109,27 @@ static int parse_rfc3339(struct text text, uint64_t *ret_seconds, uint64_t *ret_
 	return 0;
 }
 
-int text_parse_time(const char *string, uint64_t *ret_unix_ns)
+/* Since 1970. */
+static int parse_seconds(const char *string, uint64_t *ret_seconds, uint64_t *ret_ns)
 {
 	struct text text = text_of(string, strlen(string));
-	uint64_t seconds, ns;
 
-	if (strchr(string, '-')) {
-		int err = parse_rfc3339(text, &seconds, &ns);
-		if (err < 0)
-			return err;
-	} else if (strspn(string, "0123456789.") != strlen(string) || string[0] == '.' ||
-	           !string[0]) {
+	if (strspn(string, "0123456789.") != strlen(string) || string[0] == '.' || !string[0])
 		return -EINVAL;
-	} else if (!text_decimal(&text, &seconds)) {
+	if (!text_decimal(&text, ret_seconds))
 		return -ERANGE;
-	} else if (!read_fraction(&text, &ns) || text.at != text.end) {
-		return -EINVAL;
-	}
+	return read_fraction(&text, ret_ns) && text.at == text.end ? 0 : -EINVAL;
+}
+
+int text_parse_time(const char *string, uint64_t *ret_unix_ns)
+{
+	uint64_t seconds, ns;
+	int err = strchr(string, '-')
+	                  ? parse_rfc3339(text_of(string, strlen(string)), &seconds, &ns)
+	                  : parse_seconds(string, &seconds, &ns);
+
+	if (err < 0)
+		return err;
 	if (__builtin_mul_overflow(seconds, NSEC_PER_SEC, &seconds) ||
 	    __builtin_add_overflow(seconds, ns, &seconds))
 		return -ERANGE;

@@ -11,6 +11,7 @@
 #include "gpu/gpu.h"
 #include "heap/heaps.h"
 #include "heap/heaps_life.h"
+#include "ingest/drain.h"
 #include "ingest/source.h"
 #include "jit/jit.h"
 #include "kernel/bpf.h"
@@ -53,3 +54,13 @@ struct collector {
 	struct own_rate own_rate;
 	struct own_group own_group;
 };
+
+/* What a drain works with. */
+struct drain_tables collector_tables(struct collector *collector);
+/* Reads what stacks refer to: mappings, interpreted code, files. `ctx` is the collector, also
+ * below. */
+void collector_read_tables(void *ctx);
+/* Called before a flip. */
+void collector_eve_of_flip(void *ctx);
+/* Called when a half has ended. */
+void collector_drain(void *ctx);

@@ -240,9 +240,9 @@ uint8_t gpu_call_of(const char *symbol, uint32_t libraries, enum gpu_library *re
 /* The library of a call; 0 if there is no such call. */
 uint32_t gpu_call_library(uint8_t call);
 /* The cookie of a probe in it, without `pushed`; all zero if there is no such call. */
-union gpu_site_cookie gpu_call_cookie(uint8_t call);
+union gpu_site_cookie gpu_call_cookie(uint8_t number);
 /* How many of its first arguments must be unchanged where the probe is. */
-uint32_t gpu_call_arguments(uint8_t call);
+uint32_t gpu_call_arguments(uint8_t number);
 /* Calls with a lower order are attached first: functions that end memory, or define its context,
  * before functions that allocate. So if the allocation of memory is seen, its end is not missed. */
 unsigned gpu_call_order(uint8_t call);

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-/* Called before anything else. `cupti` outlives all of it. */
-void kernels_init(const struct cupti *cupti);
+/* Called before anything else. The functions must be there as long as it is used. */
+void kernels_init(const struct cupti *with);
 /* Sets the subscriber whose records these are, where CUPTI distinguishes subscribers. */
 void kernels_subscriber(void *subscriber);
 /* While false, CUPTI gets no buffers. */

@@ -95,7 +95,7 @@ CHECKS_AFTER_KINDS(CHECK)
 /* Checks a kind of profile. */
 void check_kind(const struct host *host, int kind, struct finding *finding);
 /* Checks an address to listen on. */
-void check_address(const char *address, struct finding *finding);
+void check_address(const char *text, struct finding *finding);
 
 /* Pure: whether kernel.perf_event_paranoid is at a level that a distribution has added to the
  * kernel's, which requires CAP_SYS_ADMIN, and `held` does not have that. A text without a number

@@ -51,16 +51,16 @@ struct jit_place {
 	uint32_t line, first_line; /* of the address, and of the code; 0: not known */
 };
 
-/* Finds code by its address at the time of the drain. The place is valid until the next call of
+/* Finds code of a program by its address at the time of the drain. The place is valid until the next call of
  * jit_meet() or of the crew. For JIT_UNKNOWN `*ret_since` is what jit_find_later() is to be told.
  */
-enum jit_found jit_find(const struct jit *jit, uint32_t program, uint64_t address,
+enum jit_found jit_find(const struct jit *jit, uint32_t number, uint64_t address,
                         struct jit_place *ret_place, uint32_t *ret_since);
 void jit_note_replaced(struct jit *jit); /* a frame has no name because of JIT_REPLACED */
 /* The same for an address that was not known earlier. For JIT_KNOWN fn() is called with the place,
  * which is valid meanwhile. */
 typedef void jit_place_fn(const struct jit_place *place, void *ctx);
-enum jit_found jit_find_later(struct jit *jit, uint32_t program, uint32_t since, uint64_t address,
+enum jit_found jit_find_later(struct jit *jit, uint32_t number, uint32_t since, uint64_t address,
                               jit_place_fn *fn, void *ctx);
 
 #define JIT_STATS(STAT)                                                                        \

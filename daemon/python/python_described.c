@@ -167,7 +167,7 @@ int python_described(const struct elf *elf, uint64_t runtime, struct python_proc
 	uint64_t words[MOST_WORDS];
 
 	if (elf_read_address(elf, runtime, words, sizeof(cookie)) ||
-	    memcmp(words, cookie, sizeof(cookie)))
+	    memcmp(words, cookie, sizeof(cookie)) != 0)
 		return -ENOENT;
 	if (elf_read_address(elf, runtime, words, (WORD_VERSION + 1) * sizeof(*words)))
 		return -EBADMSG;

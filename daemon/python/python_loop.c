@@ -50,7 +50,7 @@ static int note_symbol(const char *name, uint64_t address, uint64_t size, bool g
 	struct bounds bounds = {address, address + size};
 
 	(void)global;
-	if (strncmp(name, LOOP, strlen(LOOP)) || bounds.end <= bounds.start)
+	if (strncmp(name, LOOP, strlen(LOOP)) != 0 || bounds.end <= bounds.start)
 		return 0;
 	if (!name[strlen(LOOP)])
 		parts->loop = bounds;

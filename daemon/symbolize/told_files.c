@@ -195,7 +195,7 @@ bool told_files_find(const struct told_files *files, const char *path, const cha
 	const struct told_file *file;
 
 	for (file = files->by_use; file; file = file->next) {
-		if (file->is_hosts != is_hosts || strcmp(file->path, path) ||
+		if (file->is_hosts != is_hosts || strcmp(file->path, path) != 0 ||
 		    (container && !is_of(file, container)))
 			continue;
 		*ret_root = file->root;

@@ -65,6 +65,13 @@ cppchecked()
 		-Idaemon -I. -j "$(nproc)" daemon packaging
 }
 
+# With the headers that the build with gcc has generated. What is checked is in .clang-tidy.
+tidied()
+{
+	ours 'daemon/*.c' 'tests/unit/*.c' | xargs -r -P "$(nproc)" -n 8 sh -c '
+		clang-tidy --quiet "$@" -- -std=gnu11 -D_GNU_SOURCE -Idaemon -I. -Ibuild-check-gcc -DPROFD_VERSION=\"\" 2>/dev/null' tidy
+}
+
 shellchecked()
 {
 	{
@@ -135,6 +142,7 @@ step "Python 3.9 syntax" pythons_compile
 step "cppcheck" cppchecked
 step "gcc, warnings are errors" builds gcc
 step "clang, warnings are errors" builds clang
+step "clang-tidy" tidied
 step "stacks of BPF programs, x86-64 and arm64" builds_elsewhere
 step "what the loop may wait for" tests/lint/loop.py build-check-gcc
 step "pages of the manual" manual_linted

@@ -26,7 +26,7 @@ debian_packages()
 		protobuf-c-compiler libprotobuf-c-dev protobuf-compiler libmicrohttpd-dev libuv1-dev \
 		libgnutls28-dev libyaml-dev libcrypt-dev libjansson-dev libseccomp-dev libinih-dev libiberty-dev libzydis-dev \
 		libxxhash-dev uthash-dev check curl openssl python3 procps iproute2 \
-		musl-tools ca-certificates git clang-format codespell cppcheck shellcheck \
+		musl-tools ca-certificates git clang-format clang-tidy codespell cppcheck shellcheck \
 		binutils dwz gfortran debuginfod libc6-dbg util-linux xz-utils \
 		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
 		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev \

@@ -47,7 +47,8 @@ class Hostile(unittest.TestCase):
             # Three threads, of which one computes a little.
             self.assertGreater(waited, 2.5, sums)
             self.assertLess(waited, 3.3, sums)
-            self.assertLess(sums[LOST] + sums[UNSEEN], 0.1 * waited * profile.duration_ns / 1e9, sums)
+            # Mostly it is less than 0.03. One second of a thread, whose wait was not drawn while other programs have storms, is 0.07.
+            self.assertLess(sums[LOST] + sums[UNSEEN], 0.2 * waited * profile.duration_ns / 1e9, sums)
         self.assertEqual(metrics["profd_waits_lost_total"], 0)
 
 

@@ -257,7 +257,7 @@ START_TEST(test_against_model)
 		size_t slot = random % ADDRESSES;
 		uint32_t path = (uint32_t)(random >> 20) % STACKS + 1;
 		/* Sizes grow, so that there are new peaks all the time. */
-		double bytes = 16 * (double)(random >> 40 & 0xff) + (double)(16 * (i / 16));
+		double bytes = 16 * (double)(random >> 40 & 0xff) + (double)(i & ~15ULL);
 		uint64_t address = 0x7f0000000000 + slot * 32;
 
 		if (model.live[slot].path) {
@@ -285,9 +285,10 @@ START_TEST(test_growth)
 	for (uint32_t i = 0; i < MANY; i++)
 		add(table, i % STACKS + 1, 0x1000 + 64 * i, 16, 100);
 	ck_assert_uint_ge(heap_table_memory(table), MANY * sizeof(struct heap_alloc) / 2);
+	uint32_t of_first = (MANY + STACKS - 1) / STACKS;
 	struct answer all = read_table(table, HEAP_ALL);
 	ck_assert_uint_eq(all.count, STACKS);
-	ck_assert_double_eq(all.in_use[0], 16.0 * ((MANY + STACKS - 1) / STACKS));
+	ck_assert_double_eq(all.in_use[0], 16.0 * of_first);
 	for (uint32_t i = 0; i < MANY; i++)
 		heap_table_free(table, 0x1000 + 64 * i, 200);
 	ck_assert_uint_eq(stats_of(table).live, 0);

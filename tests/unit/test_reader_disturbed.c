@@ -82,8 +82,10 @@ static pid_t killer(void)
 	pid_t parent = getpid(), pid = fork();
 	char path[64], line[64];
 
+	if (pid)
+		return pid;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
-	while (pid == 0) {
+	for (;;) {
 		/* The reader process first gets time for its hello. */
 		nap(300);
 		_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -94,7 +96,6 @@ static pid_t killer(void)
 			if (strtol(at, NULL, 10) != getpid())
 				kill((pid_t)strtol(at, NULL, 10), SIGKILL);
 	}
-	return pid;
 }
 
 /* The process is killed over the same file each time, as by the kernel when memory is short. The

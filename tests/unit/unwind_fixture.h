@@ -65,5 +65,5 @@ size_t fixture_chunks(void);
 void fixture_drop_chunks(void);
 /* The number of the table of an address in a mapping. */
 uint32_t fixture_number(const struct unwind_mapping *mapping, uint64_t address);
-/* The operation at an own address of an executable file that has a table. */
-uint32_t fixture_find_op(uint32_t table, uint64_t own);
+/* The operation at an own address of an executable file that has the table with this number. */
+uint32_t fixture_find_op(uint32_t id, uint64_t own);
