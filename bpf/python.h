@@ -27,7 +27,7 @@ enum {
 	PYTHON_OWNER_SHIM = 3,       /* frame.owner from this value on: an entry, not a function */
 	MAX_PYTHON_PROCESSES = 4096, /* one user alone may have half */
 	MAX_PYTHON_THREADS = 512,    /* threads of an interpreter that are searched for one */
-	MAX_PYTHON_SEARCHES = 8192,  /* interpreters and thread states searched in a process */
+	MAX_PYTHON_SEARCHES = 1024,  /* interpreters and thread states searched in a process */
 };
 
 /* Offsets in bytes into CPython's structures, as this process has them. 0 where there is no such

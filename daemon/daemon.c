@@ -230,6 +230,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.processes = parts->processes,
 		.cmdlines = parts->cmdlines,
 		.aside = parts->aside,
+		.tasks_aside = parts->tasks_aside,
 		.watches = &parts->watches,
 		.pss = parts->pss,
 		.host = &daemon->host,

@@ -72,8 +72,9 @@ static int build_keepers(struct parts *parts, const struct parts_config *config)
 	parts->processes = lane_new(config->loop, WORK_processes, MAX_PROCESSES_QUEUE);
 	parts->cmdlines = lane_new(config->loop, WORK_cmdlines, MAX_PROCESSES_QUEUE);
 	parts->aside = aside_new();
+	parts->tasks_aside = aside_new();
 	if (!parts->render || !parts->passwords || !parts->processes || !parts->cmdlines ||
-	    !parts->aside || !parts->store)
+	    !parts->aside || !parts->tasks_aside || !parts->store)
 		return -ENOMEM;
 	parts->nvml = nvml_new(config->loop);
 	parts->procs = procs_new(parts->store);
@@ -107,7 +108,7 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 	parts->watches = (struct task_watches){.loop = config->loop,
 	                                       .collector = parts->collector,
 	                                       .lane = parts->cmdlines,
-	                                       .aside = parts->aside,
+	                                       .aside = parts->tasks_aside,
 	                                       .taken = {.whole = TASK_WATCHES}};
 	return err ? err : collector_attach(parts->collector, why);
 }
@@ -236,6 +237,7 @@ void parts_release(struct parts *parts)
 	lane_free(parts->processes);
 	lane_free(parts->cmdlines);
 	shares_clear(&parts->watches.taken);
+	aside_free(parts->tasks_aside);
 	aside_free(parts->aside);
 	pss_reader_free(parts->pss);
 	nvml_free(parts->nvml);

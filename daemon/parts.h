@@ -19,8 +19,8 @@
 
 struct parts {
 	struct lane *render, *passwords, *processes, *cmdlines;
-	struct aside *aside;         /* of the lane for command lines */
-	struct task_watches watches; /* the same */
+	struct aside *aside, *tasks_aside; /* of the lane for command lines */
+	struct task_watches watches;       /* the same */
 	struct pss_reader *pss;
 	struct store *store;
 	struct procs *procs;

@@ -21,8 +21,10 @@ extern const volatile u32 growth_burst;
 enum growth_kind { GROWTH_RESIDENT, GROWTH_MAPPED, GROWTH_KINDS };
 
 enum {
-	GROWTH_OWN = 16,       /* an account's pace is slower by this factor */
-	GROWTH_OWN_BURST = 16, /* samples of that pace that are saved up */
+	GROWTH_OWN = 16,        /* an account's pace is slower by this factor */
+	GROWTH_OWN_BURST = 16,  /* samples of that pace that are saved up */
+	GROWTH_WALK_NS = 20000, /* longer than an ordinary walk takes */
+	GROWTH_MOST = 64,
 };
 
 /* Each is the time up to which earned samples are spent. It lags behind the clock by what is saved
@@ -55,6 +57,24 @@ static __always_inline int growth_allows(u32 kind, u64 now)
 	barrier_var(place); /* or the compiler leaves out the mask, which the verifier needs */
 	return pace_spend(&pace->own_ns[place & (ACCOUNT_PLACES - 1)], growth_ns * GROWTH_OWN,
 	                  GROWTH_OWN_BURST, now);
+}
+
+/* A walk that took long counts as many samples as would have fitted into that time: a program can
+ * make its stacks slow to walk, and here the kernel may hold a lock that all processes need. */
+static __always_inline void growth_charge(u32 kind, u64 took_ns)
+{
+	struct growth_pace *pace = bpf_map_lookup_elem(&growth_paces, &kind);
+	u64 more = took_ns / GROWTH_WALK_NS;
+	u32 place;
+
+	if (!pace || !more)
+		return;
+	if (more > GROWTH_MOST)
+		more = GROWTH_MOST;
+	pace->spent_ns += more * growth_ns;
+	place = user_place();
+	barrier_var(place);
+	pace->own_ns[place & (ACCOUNT_PLACES - 1)] += more * growth_ns * GROWTH_OWN;
 }
 
 extern u32 resident_is_watched; /* set when the programs are attached */

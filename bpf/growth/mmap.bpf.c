@@ -91,6 +91,7 @@ static __always_inline void take_sample(struct mapped *mapped)
 	if (bytes) {
 		pace_next(&mapped->pace, now, mapped_step);
 		tally_add(at, KIND_mmap, STACK_NONE, unwind_entry(at), bytes);
+		growth_charge(GROWTH_MAPPED, bpf_ktime_get_ns() - now);
 	}
 	lane_leave(at);
 }

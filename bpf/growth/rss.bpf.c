@@ -263,6 +263,7 @@ __noinline u32 resident_sample(u32 seat, u32 i, s64 base, s64 grown)
 		return 0;
 	if (growth_allows(GROWTH_RESIDENT, now)) {
 		take(at, growth, members[i], base, grown, unwind_entry(at), now);
+		growth_charge(GROWTH_RESIDENT, bpf_ktime_get_ns() - now);
 	} else {
 		pace_put_off(&growth->pace, grown, resident_step_pages);
 		count(at, COUNTER_growth_put_off, 1);

@@ -57,8 +57,10 @@ static __always_inline void put_frame(struct python_walk *python)
 		python->broken++;
 		return;
 	}
-	if (!is_code(python))
+	if (!is_code(python)) {
+		python->bare++;
 		return;
+	}
 	python->signature = sign(python);
 	tell_once(python);
 	put_word(python, WORD_PYTHON | python->signature);
@@ -150,7 +152,7 @@ static long load_frame(u32 index, void *context)
 	if (!python || !python->frame)
 		return 1;
 	frame = python->frame;
-	if (read_frame(python) == 0) {
+	if (python->bare < PYTHON_MAX_BARE && read_frame(python) == 0) {
 		python->frame = frame_word(python, python->process.frame_previous);
 		add_frame(python, frame);
 		/* The outermost entry need not be on the stack. */

@@ -15,6 +15,7 @@ enum {
 	PYTHON_WORDS = 1024,       /* as many words as a stack has */
 	PYTHON_RUNS = 512,         /* each has a native frame */
 	PYTHON_MAX_FRAMES = 4096,  /* frames read to find where a run ends */
+	PYTHON_MAX_BARE = 64,      /* frames without code: a program made them up */
 	PYTHON_FRAME_BYTES = 128,  /* at most this many bytes of a frame are read */
 	PYTHON_OBJECT_BYTES = 256, /* at most this many bytes of a code object are read */
 };
@@ -61,7 +62,7 @@ struct python_walk {
 	u64 code, signature;
 	u32 image, pid, at;
 	u32 frame_bytes, code_bytes; /* bytes to read of a frame, of a code object */
-	u32 words_len, runs_len, broken;
+	u32 words_len, runs_len, broken, bare;
 	u32 started_again;
 	u32 place; /* of the account, bpf/user.bpf.h; set once something is to be sent */
 	/* 3.10: added to the index of an entry's run, it gives the run that has the entry's

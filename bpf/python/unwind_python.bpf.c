@@ -29,7 +29,7 @@ static __always_inline void begin(struct python_walk *python, u32 at, u32 pid)
 	python->at = at;
 	python->interpreter = python->thread = 0;
 	python->frame = python->cframe = 0;
-	python->words_len = python->runs_len = python->broken = 0;
+	python->words_len = python->runs_len = python->broken = python->bare = 0;
 	python->started_again = 0;
 	python->truncated = 0;
 	python->shift = 0;

@@ -112,7 +112,7 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 	wait->key.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + SCHEDULE_FRAMES);
 	wait->key.user_stack = unwind_entry(at);
 	scratch->keeps_stacks = 0;
-	pace_pay(payer, draw.is_seldom, scratch->kept_nodes);
+	pace_pay(payer, draw.is_seldom, scratch->kept_nodes, bpf_ktime_get_ns() - now);
 	wait->key.image = task_image();
 	wait->key.gil = wait->key.user_stack != STACK_NONE ? scratch->gil : 0;
 	if (state != WAIT_RUNNABLE && wait->key.user_stack != STACK_NONE)

@@ -74,6 +74,8 @@ enum {
 	WINDOW_SHIFT = 27, /* a window is 134 ms */
 	PACE_OF_CPU = 48,  /* what samples may cost in a window: see pace_pay() */
 	PACE_OF_ACCOUNT = 32,
+	PACE_WALK_NS = 20000, /* longer than an ordinary walk takes */
+	PACE_MOST = 1024,
 	MAX_HALVINGS = 16,
 };
 
@@ -191,14 +193,19 @@ static __always_inline u64 pace_draws(u64 now, u32 place, u32 is_seldom)
 }
 
 /* A sample costs a walk, and half as much for each stack node that was not kept yet: it takes the
- * place of another, perhaps of a wait that still goes on. */
-static __always_inline void pace_pay(u32 place, u32 is_seldom, u64 nodes)
+ * place of another, perhaps of a wait that still goes on. A walk that takes long costs as many as
+ * would have fitted into that time: a program can make its stacks slow to walk, and the scheduler
+ * waits for that. */
+static __always_inline void pace_pay(u32 place, u32 is_seldom, u64 nodes, u64 took_ns)
 {
 	u32 zero = 0;
+	u64 cost = 1 + nodes / 2 + took_ns / PACE_WALK_NS;
 	struct wait_pace *pace = bpf_map_lookup_elem(&wait_paces, &zero);
 
 	if (!pace)
 		return;
-	pace->all[is_seldom & 1].spent += 1 + nodes / 2;
-	rate_of(pace, place, is_seldom)->spent += 1 + nodes / 2;
+	if (cost > PACE_MOST)
+		cost = PACE_MOST;
+	pace->all[is_seldom & 1].spent += cost;
+	rate_of(pace, place, is_seldom)->spent += cost;
 }

@@ -30,7 +30,7 @@ static __always_inline void note(struct bpf_raw_tracepoint_args *ctx, struct scr
 		if (pace_draws(now, payer, 0)) {
 			wait->waker.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
 			wait->waker.user_stack = unwind_entry(at);
-			pace_pay(payer, 0, scratch->kept_nodes);
+			pace_pay(payer, 0, scratch->kept_nodes, bpf_ktime_get_ns() - now);
 		}
 	}
 	scratch->keeps_stacks = 0;

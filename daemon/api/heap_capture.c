@@ -49,8 +49,8 @@ static void on_abandoned(void *owner)
 	struct heap_capture *capture = owner;
 
 	if (capture->stage == STAGE_RENDERING) {
-		capture->rendering.request = NULL;
-		return; /* a worker has it; on_rendered() ends it */
+		rendering_abandon(&capture->rendering);
+		return;
 	}
 	heaps_cancel(capture->service->heaps, &capture->watch);
 	capture_end(capture);

@@ -9,6 +9,7 @@
 #include "base/clean.h"
 #include "base/clock.h"
 #include "collect/own_cost.h"
+#include "http/kept_body.h"
 #include "http/route.h"
 
 #include <dirent.h>
@@ -256,11 +257,16 @@ static void add_process(struct buf *body, uint64_t start_mono_ns)
 	buf_printf(body, "process_start_time_seconds %.3f\n", (double)start_wall_ns / 1e9);
 }
 
+static const char content_type[] = "text/plain; version=0.0.4; charset=utf-8";
+
 void handle_metrics(struct request *request)
 {
 	const struct service *service = request->service;
+	struct kept_body *kept = &request->parking->metrics;
 	struct buf body = BUF_INIT;
 
+	if (kept_body_suffices(kept, request, content_type))
+		return;
 	add_head(&body, "profd_build_info", "gauge", "Always 1; the label is the version");
 	buf_printf(&body, "profd_build_info{version=\"%s\"} 1\n", PROFD_VERSION);
 	add_own_cost(&body, service->collector);
@@ -271,5 +277,5 @@ void handle_metrics(struct request *request)
 	metrics_add_lanes(&body);
 	add_leaks(&body, collector_memory(service->collector));
 	add_process(&body, service->start_mono_ns);
-	request_answer(request, "text/plain; version=0.0.4; charset=utf-8", &body);
+	kept_body_answer(kept, request, content_type, &body);
 }

@@ -41,12 +41,12 @@ static void on_rendered(struct rendering *rendering)
 	oom_free((struct oom *)((char *)rendering - offsetof(struct oom, rendering)));
 }
 
-/* The caller is about to answer or free the request; the lane still has the job. */
+/* The caller is about to answer or free the request. */
 static void on_abandoned(void *owner)
 {
 	struct oom *oom = owner;
 
-	oom->rendering.request = NULL;
+	rendering_abandon(&oom->rendering);
 }
 
 static json_t *keepsake_json(const struct keepsake *keepsake)

@@ -47,12 +47,18 @@ static void on_abandoned(void *owner)
 	struct asked *asked = owner;
 
 	asked->request = NULL;
-	asked->check.abandoned = true;
-	asked->rendering.request = NULL;
-	if (asked->stage != STAGE_CAPTURING)
-		return; /* a worker has it; on_checked() or on_rendered() ends it */
-	capture_cancel(&asked->capture);
-	asked_free(asked);
+	switch (asked->stage) {
+	case STAGE_CHECKING:
+		asked->check.abandoned = true; /* a worker has it; on_checked() ends it */
+		break;
+	case STAGE_CAPTURING:
+		capture_cancel(&asked->capture);
+		asked_free(asked);
+		break;
+	case STAGE_RENDERING:
+		rendering_abandon(&asked->rendering);
+		break;
+	}
 }
 
 static void asked_fail(struct asked *asked, int err)

@@ -80,6 +80,12 @@ static void fail(const struct rendering *rendering, int err)
 	request_refuse(rendering->request, &refusal);
 }
 
+static void end(struct rendering *rendering)
+{
+	buf_release(&rendering->key);
+	rendering->done(rendering);
+}
+
 /* Answers the request, if it still exists, and calls done(), which may free the rendering. */
 static void finish(struct rendering *rendering, const struct rendering *leader,
                    struct answer *shared, int err)
@@ -91,13 +97,13 @@ static void finish(struct rendering *rendering, const struct rendering *leader,
 		fail(rendering, err);
 	else if (rendering->request)
 		answer(rendering, shared, leader->incomplete);
-	buf_release(&rendering->key);
-	rendering->done(rendering);
+	end(rendering);
 }
 
 static void unlink_rendering(struct rendering *rendering)
 {
-	struct rendering **link = &rendering->parking->renderings;
+	struct rendering **link =
+		rendering->leader ? &rendering->leader->followers : &rendering->parking->renderings;
 
 	while (*link != rendering)
 		link = &(*link)->next;
@@ -155,6 +161,7 @@ static struct rendering *find_equal(const struct rendering *rendering)
 
 static void follow(struct rendering *rendering, struct rendering *leader)
 {
+	rendering->leader = leader;
 	rendering->next = leader->followers;
 	leader->followers = rendering;
 	rendering->parking->stats.answers_shared++;
@@ -209,4 +216,20 @@ int rendering_start(struct rendering *rendering)
 	rendering->next = rendering->parking->renderings;
 	rendering->parking->renderings = rendering;
 	return 0;
+}
+
+void rendering_abandon(struct rendering *rendering)
+{
+	struct rendering *leader = rendering->leader ?: rendering;
+
+	rendering->request = NULL;
+	if (rendering != leader) {
+		unlink_rendering(rendering);
+		end(rendering);
+	}
+	if (leader->request || leader->followers ||
+	    !lane_cancel_turn(leader->service->render, &leader->turn))
+		return;
+	unlink_rendering(leader);
+	end(leader);
 }

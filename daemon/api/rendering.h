@@ -18,7 +18,7 @@ struct rendering {
 	struct buf key;   /* equal keys mean equal results; empty: equal to no other; freed here */
 	/* Without symbolizer, host and viewer, which rendering_start() sets. */
 	struct render_plan plan;
-	/* Called after the request was answered, if it still existed. */
+	/* Called after the request was answered, or abandoned. */
 	void (*done)(struct rendering *rendering);
 
 	/* Private. */
@@ -30,8 +30,12 @@ struct rendering {
 	/* In the list of renderings with other keys, or in that of followers. */
 	struct rendering *next;
 	struct rendering *followers; /* are answered with this result */
+	struct rendering *leader;    /* of a follower */
 };
 
 /* On an error, such as -EAGAIN because the lane is full, done() is not called and the owner must
  * still answer the request. The key is freed in any case. */
 int rendering_start(struct rendering *rendering);
+/* The request is gone. done() is called at once, unless others wait for the result, or a worker has
+ * it: then later. */
+void rendering_abandon(struct rendering *rendering);

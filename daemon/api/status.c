@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "collect/own_cost.h"
 #include "http/json.h"
+#include "http/kept_body.h"
 #include "http/route.h"
 
 #include <string.h>
@@ -130,13 +131,20 @@ static void add_parts(json_t *object, const struct request *request)
 	json_object_set_new(object, "lane_length", number(lane_length(service->render)));
 }
 
+static const char content_type[] = "application/json";
+
 void handle_status(struct request *request)
 {
 	const struct service *service = request->service;
 	uint64_t uptime_ns = clock_mono_ns() - service->start_mono_ns;
+	struct kept_body *kept = &request->parking->status;
 	struct collector_stats stats;
+	struct buf body = BUF_INIT;
 	json_t *object;
+	int err;
 
+	if (kept_body_suffices(kept, request, content_type))
+		return;
 	collector_get_stats(service->collector, &stats);
 	object = json_pack("{s:s, s:I, s:f, s:I, s:s, s:I, s:f, s:b}", "version", PROFD_VERSION,
 	                   "pid", (json_int_t)getpid(), "uptime_seconds",
@@ -147,5 +155,11 @@ void handle_status(struct request *request)
 	                   collector_ready(service->collector));
 	if (object)
 		add_parts(object, request);
-	json_answer(request, object);
+	err = json_write(object, &body);
+	if (!err) {
+		kept_body_answer(kept, request, content_type, &body);
+		return;
+	}
+	buf_release(&body);
+	request_fail(request, err);
 }

@@ -195,17 +195,24 @@ static void find_slow(struct crew *crew, uint64_t now_ns)
 	}
 }
 
+/* Whether what prevents the job from running hangs. */
 static bool is_behind_hung(const struct crew *crew, const struct crew_job *job)
 {
 	const struct crew_job *other;
+	bool any_hangs = false;
 
-	for (other = crew->running; other; other = other->next)
-		if (other->hangs && owner_of(other) == owner_of(job))
-			return !may_run(crew, job);
-	return false;
+	for (other = crew->running; other; other = other->next) {
+		if (owner_of(other) != owner_of(job))
+			continue;
+		if (other->device == job->device)
+			return other->hangs;
+		any_hangs |= other->hangs;
+	}
+	return any_hangs && !may_run(crew, job);
 }
 
-/* Removes the jobs from the queue that have waited for too long behind a job that hangs. */
+/* Removes the jobs from the queue that have waited for too long behind a job that hangs. Those that
+ * give back stay, or what they hold would be lost. */
 static struct crew_job *take_stuck(struct crew *crew, uint64_t now_ns)
 {
 	struct crew_job *job, *next, *stuck = NULL;
@@ -213,7 +220,8 @@ static struct crew_job *take_stuck(struct crew *crew, uint64_t now_ns)
 	for (job = crew->queue; job; job = next) {
 		next = job->next;
 		/* Not in order of time: those that give back come first. */
-		if (!is_late(crew, job->submitted_ns, now_ns) || !is_behind_hung(crew, job))
+		if (job->gives_back || !is_late(crew, job->submitted_ns, now_ns) ||
+		    !is_behind_hung(crew, job))
 			continue;
 		DL_DELETE(crew->queue, job);
 		crew->stats.queued--;

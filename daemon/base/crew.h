@@ -39,7 +39,8 @@ struct crew_job {
 	uint32_t owner;  /* the user whose file or process the job works on */
 	uint64_t device; /* the device that the job works on; 0: none; or crew_process() */
 	/* Frees a shared resource, as a descriptor: queued before all others, whatever the owner
-	 * has in the queue, and run beside slow jobs for other devices. */
+	 * has in the queue, run beside slow jobs for other devices, and never given up before
+	 * crew_stop(). */
 	bool gives_back;
 	void (*run)(struct crew_job *job);
 	/* err: 0 when run() has returned; otherwise run() was not called: -ETIMEDOUT when the job

@@ -281,6 +281,19 @@ int lane_submit_turn(struct lane *lane, struct turn *turn)
 	return 0;
 }
 
+bool lane_cancel_turn(struct lane *lane, struct turn *turn)
+{
+	struct job **link = &lane->turns;
+
+	while (*link && *link != &turn->job)
+		link = &(*link)->next;
+	if (!*link)
+		return false;
+	*link = turn->job.next;
+	lane->queued--;
+	return true;
+}
+
 void lane_stop(struct lane *lane)
 {
 	struct job *job;

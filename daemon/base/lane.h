@@ -11,6 +11,7 @@
 #include "base/accounts.h"
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -78,6 +79,9 @@ int lane_submit(struct lane *lane, struct job *job);
 /* Turns run after the jobs of lane_submit(). -EDQUOT: the account has used up its share, which is
  * as many jobs as the queue still has room for when an eighth of it is kept for account 0. */
 int lane_submit_turn(struct lane *lane, struct turn *turn);
+/* Takes a turn out of the queue: neither run() nor done() will be called. False: it is not in the
+ * queue, because it runs. */
+bool lane_cancel_turn(struct lane *lane, struct turn *turn);
 /* What lane_submit_turn() would return now; for callers that have not gathered the job's data
  * yet. */
 int lane_has_room(const struct lane *lane, uint64_t account);

@@ -19,6 +19,7 @@ enum {
 	FLAG_HEAP_TYPE = 1 << 9,
 	KEYS_GENERAL = 0, /* dk_kind: entries include the hash of their key */
 	BLOCK = 64,       /* entries that are read at a time */
+	READ_BYTES = 256,
 	MAX_TEXT_HEAD = 64,
 };
 
@@ -32,11 +33,14 @@ struct keys {
 	uint32_t words; /* words of an entry: hash, key and value, or without the hash */
 };
 
+/* A long read counts as several: what it gets takes time to be decoded as well. */
 static bool read_at(struct python_objects *objects, uint64_t address, void *into, size_t len)
 {
+	size_t reads = 1 + len / READ_BYTES;
+
 	if (address < LOWEST || address >= HIGHEST || !objects->reads_left)
 		return false;
-	objects->reads_left--;
+	objects->reads_left -= reads < objects->reads_left ? (uint32_t)reads : objects->reads_left;
 	return objects->read(objects->ctx, address, into, len) == 0;
 }
 

@@ -20,6 +20,13 @@
 struct rendering;
 
 /* The suspended requests of one server, and what else all its requests share. */
+/* See http/kept_body.h. */
+struct kept_body {
+	struct buf bytes;
+	uint64_t since_ns; /* when the quarter of a second began */
+	unsigned int made; /* in it */
+};
+
 struct parking {
 	/* Tells the server that a request was resumed: libmicrohttpd notices only when it is run.
 	 */
@@ -32,6 +39,7 @@ struct parking {
 	struct answers answers;
 	struct rendering *renderings; /* in progress, for equal requests to join */
 	struct client_stats stats;
+	struct kept_body metrics, status;
 };
 
 struct request {

@@ -467,5 +467,9 @@ void server_stop(struct server *server)
 
 void server_free(struct server *server)
 {
+	if (!server)
+		return;
+	buf_release(&server->parking.metrics.bytes);
+	buf_release(&server->parking.status.bytes);
 	free(server);
 }

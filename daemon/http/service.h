@@ -33,7 +33,9 @@ struct service {
 	struct lane *passwords; /* hashes passwords */
 	/* List processes without and with command lines, which that lane reads aside. */
 	struct lane *processes, *cmdlines;
-	struct aside *aside;
+	/* Of that lane: for command lines, and for tasks. A program whose tasks take long to read
+	 * has its command lines read all the same. */
+	struct aside *aside, *tasks_aside;
 	struct task_watches *watches; /* reads tasks while profiles are taken */
 	struct pss_reader *pss;
 	const struct utsname *host; /* the host's name and the kernel's release, as of the start */

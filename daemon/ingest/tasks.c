@@ -4,22 +4,30 @@
  */
 #include "ingest/tasks.h"
 
+#include "jit/jit.h"
+#include "proc/image.h"
+
 #include <string.h>
 
 /* The runtime of the frames is that of the program that was sampled. The process may run the next
- * program already, but has a runtime for threads without interpreted frames too. */
-static void set_runtime(struct task *task, struct builder *builder, const struct runtimes *runtimes,
+ * program already, but has a runtime for threads without interpreted frames too. Without frames of
+ * interpreted code it is what generates code. */
+static void set_runtime(struct task *task, struct builder *builder,
+                        const struct drain_tables *tables, const struct image *image,
                         struct runtime_version ran)
 {
+	const char *generates = image && tables->jit ? jit_runtime(tables->jit, image) : NULL;
 	char text[RUNTIME_VERSION_BYTES];
 
 	if (!ran.runtime)
-		ran = runtimes_of(runtimes, task->pid);
-	if (!ran.runtime)
-		return;
-	runtime_version_text(&ran, text);
-	task->runtime = builder_text(builder, ran.runtime->name);
-	task->runtime_version = builder_text(builder, text);
+		ran = runtimes_of(tables->runtimes, task->pid);
+	if (ran.runtime) {
+		runtime_version_text(&ran, text);
+		task->runtime = builder_text(builder, ran.runtime->name);
+		task->runtime_version = builder_text(builder, text);
+	} else if (generates) {
+		task->runtime = builder_text(builder, generates);
+	}
 }
 
 void task_identify(struct task *task, struct builder *builder, const struct drain_tables *tables,
@@ -28,7 +36,7 @@ void task_identify(struct task *task, struct builder *builder, const struct drai
 	const struct identity *identity = procs_identity(tables->procs, task->pid, mono_ns);
 
 	task->comm = builder_text(builder, image ? image->comm : "");
-	set_runtime(task, builder, tables->runtimes, ran);
+	set_runtime(task, builder, tables, image, ran);
 	if (image)
 		task->began_boot_ns =
 			runtimes_began(tables->runtimes, task->pid, image->start_mono_ns);

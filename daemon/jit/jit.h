@@ -40,6 +40,9 @@ void jit_read(struct jit *jit);
 /* The number of the program whose generated code was sampled. 0: there is no room for it. */
 uint32_t jit_meet(struct jit *jit, const struct image *image);
 
+/* What generates code in a program that was met: "java", "node" ... NULL: not known. */
+const char *jit_runtime(const struct jit *jit, const struct image *image);
+
 enum jit_found {
 	JIT_KNOWN,
 	JIT_UNKNOWN,  /* the name may be told later */
@@ -51,8 +54,9 @@ struct jit_place {
 	uint32_t line, first_line; /* of the address, and of the code; 0: not known */
 };
 
-/* Finds code of a program by its address at the time of the drain. The place is valid until the next call of
- * jit_meet() or of the crew. For JIT_UNKNOWN `*ret_since` is what jit_find_later() is to be told.
+/* Finds code of a program by its address at the time of the drain. The place is valid until the
+ * next call of jit_meet() or of the crew. For JIT_UNKNOWN `*ret_since` is what jit_find_later() is
+ * to be told.
  */
 enum jit_found jit_find(const struct jit *jit, uint32_t number, uint64_t address,
                         struct jit_place *ret_place, uint32_t *ret_since);

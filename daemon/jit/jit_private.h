@@ -32,6 +32,7 @@ struct jit_program_key {
 struct jit_program {
 	struct jit_program_key key;
 	uint32_t number, owner;
+	uint8_t runtime; /* jit/jit_runtime.h */
 	struct jit_codes codes;
 	size_t bytes;          /* of the codes */
 	uint32_t readings;     /* that have told something */

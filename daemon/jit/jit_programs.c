@@ -4,6 +4,7 @@
  */
 #include "jit/jit_dump_file.h"
 #include "jit/jit_private.h"
+#include "jit/jit_runtime.h"
 #include "proc/image.h"
 #include "proc/owner.h"
 
@@ -147,8 +148,9 @@ static struct jit_program *add_program(struct jit *jit, const struct jit_program
 	return program;
 }
 
-/* A program maps its jitdump as if it were code, so that profilers find it. */
-static void find_dump(struct jit *jit, struct jit_program *program, const struct mapping_set *set)
+/* What its mappings say. A program maps its jitdump as if it were code, so that profilers find it.
+ */
+static void look_at(struct jit *jit, struct jit_program *program, const struct mapping_set *set)
 {
 	size_t count = mapping_set_count(set);
 	const char *path = NULL;
@@ -161,7 +163,11 @@ static void find_dump(struct jit *jit, struct jit_program *program, const struct
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
 
 		/* Equal paths are one string. */
-		if (mapping->path == path || !jit_dump_file_is(path = mapping->path, &number))
+		if (mapping->path == path)
+			continue;
+		path = mapping->path;
+		program->runtime = jit_runtime_of(path, program->runtime);
+		if (!jit_dump_file_is(path, &number))
 			continue;
 		program->where.dump_start = mapping->start;
 		program->where.dump_end = mapping->end;
@@ -185,7 +191,7 @@ uint32_t jit_meet(struct jit *jit, const struct image *image)
 	}
 	program->met_ns = clock_mono_ns();
 	if (program->met_ns >= program->due_ns && program->met_ns - program->looked_ns > LOOK_NS)
-		find_dump(jit, program, image->set);
+		look_at(jit, program, image->set);
 	DL_DELETE(jit->by_use, program);
 	DL_APPEND(jit->by_use, program);
 	/* It may end before the next drain. */
@@ -193,6 +199,15 @@ uint32_t jit_meet(struct jit *jit, const struct image *image)
 	if (is_new)
 		jit_reading_begin(jit, program);
 	return program->number;
+}
+
+const char *jit_runtime(const struct jit *jit, const struct image *image)
+{
+	const struct jit_program_key key = {image->pid, image->start_mono_ns};
+	const struct jit_program *program;
+
+	HASH_FIND(hh, jit->by_key, &key, sizeof(key), program);
+	return program ? jit_runtime_name(program->runtime) : NULL;
 }
 
 void jit_program_lay(struct jit *jit, struct jit_program *program, struct jit_codes *told)

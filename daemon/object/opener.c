@@ -20,7 +20,7 @@ static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
 
 /* What was given up because other jobs hang, or because there are too many, is tried again: after
  * this time, then after twice as long each time. */
-static const uint64_t first_rest_ns = 2 * NSEC_PER_SEC, longest_rest_ns = 300 * NSEC_PER_SEC;
+static const uint64_t first_rest_ns = 2 * NSEC_PER_SEC, longest_rest_ns = 10 * NSEC_PER_SEC;
 
 /* The user is part of the key: with shared tickets one user could delay the files of another.
  * Hashed as bytes. */
@@ -70,9 +70,10 @@ static void open_one(struct crew_job *job)
 {
 	struct opening *opening = (struct opening *)job;
 
-	/* Later the pid may be that of another process, with another root. */
+	/* Later the pid may be that of another process, with another root. Others hold the ticket,
+	 * too, so the file is opened by its path then. */
 	if (opening->rest_ns && reach_began_boot_ns(opening->place.pid) > opening->asked_boot_ns)
-		return;
+		opening->place.pid = 0;
 	opening->id =
 		store_open(opening->opener->config.store, &opening->key.file, &opening->place);
 }

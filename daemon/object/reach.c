@@ -272,7 +272,8 @@ static int open_named(const struct place *place, bool in_root, bool *ret_is_it)
 	char prefix[32] = "";
 	struct stat st;
 
-	if (place->path[0] != '/')
+	/* Without a number of the inode any file could be it. */
+	if (place->path[0] != '/' || !place->file.inode)
 		return -ENOENT;
 	if (in_root)
 		snprintf(prefix, sizeof(prefix), "/proc/%" PRIu32 "/root", place->pid);

@@ -174,7 +174,7 @@ static bool evict_of(struct store *store, uint32_t user)
  * shares of the others leave some. */
 static bool make_room(struct store *store, uint32_t user)
 {
-	while (!shares_take(&store->shares, user, 1)) {
+	while (!shares_take_beside_root(&store->shares, user, 1)) {
 		if (!evict_of(store, user))
 			return false;
 	}

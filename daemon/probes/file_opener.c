@@ -77,6 +77,7 @@ void file_opener_close(struct file_opener *opener, int *fd, uint32_t owner,
 		*closing = (struct closing){
 			.job = {.owner = owner,
 		                .device = inode->stat.st_dev,
+		                .gives_back = true,
 		                .run = close_one,
 		                .done = closed_one},
 			.fd = *fd,

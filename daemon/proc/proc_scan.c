@@ -15,8 +15,9 @@ enum {
 	ASKED_TOGETHER = 256,
 };
 
-/* A reading that takes longer than this delays the next one of the process. */
-static const uint64_t long_ns = 5 * NSEC_PER_MSEC;
+/* A reading that takes longer than this delays the next one of the process; not for ever, because
+ * what takes long may be the host. */
+static const uint64_t long_ns = 5 * NSEC_PER_MSEC, longest_rest_ns = 10 * NSEC_PER_SEC;
 /* How long the daemon waits, in total between two drains, for readings of processes that a drain
  * finds unknown. */
 static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
@@ -154,7 +155,9 @@ void procs_take_maps(struct procs *procs, const struct maps_reading *reading)
 	procs_release(procs);
 	took_ns += clock_mono_ns() - now_ns;
 	if (took_ns > long_ns)
-		process->rest_until_ns = now_ns + REST * took_ns;
+		process->rest_until_ns =
+			now_ns +
+			(took_ns < longest_rest_ns / REST ? REST * took_ns : longest_rest_ns);
 }
 
 struct image *procs_current(struct procs *procs, uint32_t pid)

@@ -83,7 +83,7 @@ struct node {
 	LABEL(unit)            /* of systemd */                                 \
 	LABEL(container)       /* its id */                                     \
 	LABEL(pod)             /* its uid */                                    \
-	LABEL(runtime)         /* "python" */                                   \
+	LABEL(runtime)         /* "python", "java" */                           \
 	LABEL(runtime_version) /* "3.11" */                                     \
 	LABEL(task)            /* the name of an asynchronous task */           \
 	LABEL(gil)             /* "held", "released", "waiting" or "none" */    \

@@ -148,30 +148,36 @@ static void merge(struct recorder *recorder, size_t from, size_t to)
 	weights_find(merged, &kept->weights);
 }
 
-/* Merges the slices of each window that has ended `fine_ns` ago, so that none of its slices are
- * still to come. */
-static void merge_windows(struct recorder *recorder)
+/* The end of the slices that become one with slice `from`: those of its window, up to a boundary
+ * that is held. */
+static size_t run_end(const struct recorder *recorder, size_t from)
+{
+	uint64_t start = recorder->slices[from].profile->start_mono_ns;
+	size_t end = window_end(recorder, from), to = from + 1;
+
+	while (to < end && !held(recorder, start, slice_end(recorder->slices[to].profile)))
+		to++;
+	return to;
+}
+
+/* Merges slices of a window that has ended `fine_ns` ago, so that none of its slices are still to
+ * come. One window at a time: that takes milliseconds, and there are many when a client has held
+ * boundaries for long. */
+static void merge_window(struct recorder *recorder)
 {
 	const uint64_t window_ns = recorder->limits.window_ns;
-	uint64_t now;
+	uint64_t now = slice_end(recorder->slices[recorder->count - 1].profile);
+	size_t to;
 
-	if (!recorder->count)
-		return;
-	now = slice_end(recorder->slices[recorder->count - 1].profile);
 	now -= smaller(now, recorder->limits.fine_ns);
-	for (size_t from = 0; from < recorder->count; from++) {
-		const struct profile *first = recorder->slices[from].profile;
-		size_t to = window_end(recorder, from);
-
-		if (slice_window(recorder, first) >= now / window_ns)
+	for (size_t from = 0; from < recorder->count; from = to) {
+		to = run_end(recorder, from);
+		if (slice_window(recorder, recorder->slices[from].profile) >= now / window_ns)
 			return;
-		if (to - from < 2)
-			continue;
-		if (held(recorder, first->start_mono_ns,
-		         slice_end(recorder->slices[to - 1].profile)))
-			from = to - 1;
-		else
+		if (to - from > 1) {
 			merge(recorder, from, to);
+			return;
+		}
 	}
 }
 
@@ -287,7 +293,6 @@ int recorder_add(struct recorder *recorder, struct profile *slice)
 {
 	struct kept *slices =
 		grown(recorder->slices, &recorder->capacity, recorder->count, sizeof(*slices));
-	uint64_t window_ns = recorder->limits.window_ns, last_window = 0;
 
 	if (!slices) {
 		recorder->stats.slices_failed++;
@@ -295,18 +300,13 @@ int recorder_add(struct recorder *recorder, struct profile *slice)
 		return -ENOMEM;
 	}
 	recorder->slices = slices;
-	if (recorder->count) {
-		uint64_t end = slice_end(recorder->slices[recorder->count - 1].profile);
-
-		assert(slice->start_mono_ns >= end);
-		last_window = end / window_ns;
-	}
+	assert(!recorder->count ||
+	       slice->start_mono_ns >= slice_end(recorder->slices[recorder->count - 1].profile));
 	recorder->slices[recorder->count] = (struct kept){.profile = slice};
 	weights_find(slice, &recorder->slices[recorder->count++].weights);
 	recorder->stats.bytes += slice->memory_bytes;
 	expire(recorder);
-	if (slice_end(slice) / window_ns != last_window)
-		merge_windows(recorder);
+	merge_window(recorder);
 	evict(recorder);
 	return 0;
 }
@@ -328,7 +328,6 @@ void recorder_unhold(struct recorder *recorder, uint64_t mono_ns)
 	for (size_t i = 0; i < recorder->hold_count; i++) {
 		if (recorder->holds[i] == mono_ns) {
 			recorder->holds[i] = recorder->holds[--recorder->hold_count];
-			merge_windows(recorder);
 			return;
 		}
 	}

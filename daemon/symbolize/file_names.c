@@ -108,10 +108,17 @@ static struct late_owner *find_late(struct file_names *names, uint32_t owner)
 	return NULL;
 }
 
+/* Who is late with the file: its owner's account. Files of root that users were the first to map
+ * are apart, or any user could make root's own files wait. */
+static uint32_t late_owner(const struct object *object)
+{
+	return object->owner == 0 && object->user != 0 ? UINT32_MAX : account_of(object->owner);
+}
+
 /* The time to wait for the file; 0: do not wait. */
 static uint64_t patience_ns(struct file_names *names, const struct object *object)
 {
-	const struct late_owner *late = find_late(names, account_of(object->owner));
+	const struct late_owner *late = find_late(names, late_owner(object));
 
 	if (!late)
 		return PATIENCE_NS;
@@ -121,7 +128,7 @@ static uint64_t patience_ns(struct file_names *names, const struct object *objec
 /* When no entry is free, the one of the user that was late longest ago is reused. */
 static void note_late(struct file_names *names, const struct object *object)
 {
-	struct late_owner *late = find_late(names, account_of(object->owner));
+	struct late_owner *late = find_late(names, late_owner(object));
 
 	if (!late) {
 		late = &names->owners[0];
@@ -129,7 +136,7 @@ static void note_late(struct file_names *names, const struct object *object)
 			if (late->times &&
 			    (!names->owners[i].times || names->owners[i].since_ns < late->since_ns))
 				late = &names->owners[i];
-		*late = (struct late_owner){.owner = account_of(object->owner)};
+		*late = (struct late_owner){.owner = late_owner(object)};
 	}
 	late->since_ns = clock_mono_ns();
 	late->times += late->times < MAX_LATE;
@@ -339,6 +346,8 @@ static int name_known(struct naming *naming, struct object *object)
 		err = find_answers(naming);
 	if (!err && naming->unanswered_count && object)
 		err = ask(naming, object);
+	else if (!err)
+		naming->names->lost += naming->unanswered_count > 0;
 	if (!err)
 		err = copy_answers(naming);
 	return err;
@@ -428,7 +437,7 @@ static int add_awaited(struct file_names *names, struct builder *builder, uint32
 		return -ENOMEM;
 	memcpy(copy, wanted, count * sizeof(*copy));
 	names->late += err == -EAGAIN;
-	names->lost += err == -ETIMEDOUT;
+	names->lost += err == -ETIMEDOUT || err == -ENOENT;
 	if (id)
 		object = store_get(names->store, id);
 	if (object)
@@ -446,5 +455,6 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 
 	if (store_is_ticket(id))
 		return add_awaited(names, builder, id, wanted, count);
+	names->lost += !id;
 	return add_of(names, builder, id, wanted, count);
 }

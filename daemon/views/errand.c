@@ -50,17 +50,20 @@ static void on_run(struct job *job)
 	errand_end(errand);
 }
 
-/* The caller is about to answer or free the request; the lane still has the job. */
-static void on_abandoned(void *owner)
-{
-	struct errand *errand = owner;
-
-	errand->request = NULL;
-}
-
 static struct lane *lane_of(const struct errand *errand)
 {
 	return errand->lane ? errand->lane : errand->request->service->render;
+}
+
+/* The caller is about to answer or free the request. A job that runs goes on. */
+static void on_abandoned(void *owner)
+{
+	struct errand *errand = owner;
+	struct lane *lane = lane_of(errand);
+
+	errand->request = NULL;
+	if (lane_cancel_turn(lane, &errand->turn))
+		errand_end(errand);
 }
 
 static int gather(struct errand *errand)

@@ -184,7 +184,7 @@ void handle_tasks(struct request *request)
 			free_job(&job->errand);
 		return;
 	}
-	job->aside = request->service->aside;
+	job->aside = request->service->tasks_aside;
 	job->errand.content_type = job->json ? "application/json" : "text/plain; charset=utf-8";
 	job->errand.lane = request->service->cmdlines;
 	job->errand.gather = gather;

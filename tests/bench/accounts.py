@@ -60,7 +60,7 @@ def check_answer(target, answer):
         json.loads(answer.body)
 
 
-def check_shares(profile):
+def check_shares(daemon, profile):
     """Checks that the profile has the shares of spin60_30_10; False when it has too few samples to tell.
 
     When the maps are full, the last ticks are lost, not a random selection. Profiles with lost ticks are therefore not
@@ -73,16 +73,25 @@ def check_shares(profile):
         found = 100 * profile.total(where=lambda sample, leaf=leaf: leaf in sample.names) / total
         # Five standard deviations: half an hour looks some 600 times, and one in 16,000 is beyond four by chance.
         if abs(found - share) > max(4, 500 * math.sqrt(share * (100 - share) / total) / 100):
-            raise Wrong(f"{leaf} has {found:.1f} % of {total} samples, and does {share} % of the work")
+            raise Wrong(f"{leaf} has {found:.1f} % of {total} samples, and does {share} % of the work: {told_of(daemon, profile)}")
     return True
 
 
-def told_of(profile):
-    """Describes what such a profile contains instead, for the error message."""
-    names = collections.Counter()
+def names_of(profile):
+    """Describes what a profile contains, for the error message."""
+    names, addresses = collections.Counter(), collections.Counter()
     for sample in profile.samples:
         names[sample.names[0] if sample.names else "no frames"] += sample.count
-    return f"{names.most_common(5)}; {profile.comments}"
+        if sample.locations:
+            addresses[f"{profile.locations[sample.locations[0]][1]:x}"] += sample.count
+    return f"{names.most_common(6)}; {addresses.most_common(8)}; {profile.comments}"
+
+
+def told_of(daemon, profile):
+    """Describes what such a profile contains instead, and what the daemon knows of files, for the error message."""
+    files = {name: count for name, count in daemon.metrics().items()
+             if count and name.startswith(("profd_objects", "profd_opener", "profd_readers", "profd_mapp"))}
+    return f"{names_of(profile)}; {files}"
 
 
 def size_of(daemon):

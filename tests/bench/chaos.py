@@ -80,7 +80,7 @@ class Run:
         if stopped_daemon not in chosen:
             self.slowest = max(self.slowest, health.worst)
             self.look_at(health)
-        self.judged += check_shares(daemon.profile(f"last=30s&pid={self.spin.pid}", timeout=PATIENCE))
+        self.judged += check_shares(daemon, daemon.profile(f"last=30s&pid={self.spin.pid}", timeout=PATIENCE))
 
     def look_at(self, health):
         """Prints a late answer at once and fails the run only at its end: a rare one is best seen beside others."""
@@ -127,8 +127,8 @@ class Run:
                     sizes.append(size_of(daemon))
             # After all troubles are over, a profile must still be true.
             profile = daemon.profile(f"seconds=10&pid={self.spin.pid}", timeout=PATIENCE)
-            if not check_shares(profile):
-                raise Wrong(f"a profile made in peace has lost samples, or their names, or has hardly any: {told_of(profile)}")
+            if not check_shares(daemon, profile):
+                raise Wrong(f"a profile made in peace has lost samples, or their names, or has hardly any: {told_of(daemon, profile)}")
             self.judged += 1
             self.losses.update({name: daemon.metrics().get(f"profd_{name}_total", 0) for name in LOSSES})
             self.end(daemon, ids)

@@ -318,3 +318,37 @@ class Settings(unittest.TestCase):
                 self.assertEqual(profd.get("/healthz").status, 200)
                 self.assertTrue(s.recv(100).startswith(b"HTTP/1.1 200"))
             self.assertEqual(profd.metrics()["profd_http_refused_full_total"], 1)
+
+
+class Gone(unittest.TestCase):
+    """Clients that ask and hang up."""
+
+    def test_nothing_is_kept_for_them(self):
+        with Daemon() as server:
+            time.sleep(3)
+            now = time.time()
+            request = f"GET /profile?from={now - 2:.3f}&to={now - 1:.3f} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+            def ask(count):
+                asked = [server.connect() for _ in range(count)]
+                for client in asked:
+                    client.sendall(request)
+                return asked
+
+            def leave(clients):
+                for client in clients:
+                    client.close()
+
+            for _ in range(5):
+                leave(ask(100))
+            before = server.rss_kib()
+            for _ in range(20):
+                leave(ask(100))
+            stay = ask(50)
+            leave(stay[::2])
+            # One of the 50 is rendered, for those that stay.
+            answers = [client.recv(12) for client in stay[1::2]]
+            leave(stay)
+            self.assertEqual(answers, 25 * [b"HTTP/1.1 200"])
+            self.assertLess(server.rss_kib() - before, 8 * 1024)
+            self.assertEqual(server.metrics()["profd_render_jobs"], 0)

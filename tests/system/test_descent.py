@@ -10,7 +10,7 @@ import daemon
 from heap_runs import until
 from workload import workload_path
 
-BESIDE = True
+LANE = "figures"
 
 
 def used_by_children():

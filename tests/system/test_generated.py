@@ -60,6 +60,17 @@ class Maps(unittest.TestCase):
             if sample.names[0] in dict(shares):
                 self.assertTrue(sample.names[1] == "outer" or sample.names[1].startswith("[unknown: "), sample.names)
 
+    def test_what_generates_it(self):
+        """By the file: a program of this name is taken for Node."""
+        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+            node = shutil.copy(os.path.join(BUILD, "workloads", "generated"), os.path.join(folder, "node"))
+            with Generated(node, "shares") as named, Generated("generated", "shares") as other:
+                time.sleep(2)
+                profile = self.daemon.profile(f"seconds=2&pid={named.pid}&pid={other.pid}")
+        for program, runtime in ((named, "node"), (other, None)):
+            runtimes = {sample.labels.get("runtime") for sample in profile.samples if sample.labels["pid"] == program.pid}
+            self.assertEqual(runtimes, {runtime})
+
     def test_a_jitdump(self):
         """With the lines of its code, also once the program has ended and its folder is gone."""
         start = time.time()

@@ -16,7 +16,7 @@ from test_report import file_on_disk
 from warm_up import warm_up
 from workload import Workload
 
-BESIDE = True
+LANE = "figures"
 
 
 def resident(pid):

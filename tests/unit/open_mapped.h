@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opens a file that this process maps with store_open(), and returns the object.
+ * Opens a file that this process maps with store_open().
  */
 #pragma once
 
 #include "object/store.h"
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+/* As a record has it; of a file that is not there, with some inode. */
+static inline struct file_key key_of(const char *path)
+{
+	struct stat st = {.st_ino = 1};
+
+	(void)!stat(path, &st);
+	return (struct file_key){
+		.major = major(st.st_dev), .minor = minor(st.st_dev), .inode = st.st_ino};
+}
 
 /* NULL when the file has no object. The store owns the object and keeps it at least until the next
  * file is opened. */
@@ -22,4 +34,12 @@ static inline const struct object *open_mapped(struct store *store, const struct
 		store_get(store, store_open(store, key, &place));
 
 	return object;
+}
+
+/* The same for a file that is opened by its path. */
+static inline const struct object *open_named(struct store *store, const char *path)
+{
+	const struct file_key key = key_of(path);
+
+	return open_mapped(store, &key, 0, 0, path);
 }

@@ -7,6 +7,7 @@
 
 #include "jit/jit_codes.h"
 #include "jit/jit_name.h"
+#include "jit/jit_runtime.h"
 #include "jit/perf_map.h"
 
 #include <stdio.h>
@@ -252,6 +253,33 @@ START_TEST(what_names_say)
 }
 END_TEST
 
+static const char *runtime_of(const char *const *paths)
+{
+	uint8_t runtime = 0;
+
+	for (; *paths; paths++)
+		runtime = jit_runtime_of(*paths, runtime);
+	return jit_runtime_name(runtime) ?: "";
+}
+
+START_TEST(runtimes_are_told_by_their_files)
+{
+	ck_assert_str_eq(runtime_of((const char *[]){"/usr/bin/node", "/lib/libc.so.6", NULL}),
+	                 "node");
+	ck_assert_str_eq(runtime_of((const char *[]){"/usr/lib/jvm/lib/server/libjvm.so", NULL}),
+	                 "java");
+	ck_assert_str_eq(runtime_of((const char *[]){"/lib/libLLVM-14.so.1", "/usr/bin/julia",
+	                                             "/lib/libjulia-internal.so.1.9", NULL}),
+	                 "julia");
+	ck_assert_str_eq(runtime_of((const char *[]){"/lib/libjulia-internal.so.1.9",
+	                                             "/lib/libLLVM-14.so.1", NULL}),
+	                 "julia");
+	ck_assert_str_eq(runtime_of((const char *[]){"/srv/node/app", "/srv/nodes", "", "[stack]",
+	                                             "/lib/libjvm.so.bak", NULL}),
+	                 "");
+}
+END_TEST
+
 Suite *jit_codes_suite(void)
 {
 	Suite *suite = suite_create("jit_codes");
@@ -267,6 +295,7 @@ Suite *jit_codes_suite(void)
 	tcase_add_test(tcase, code_that_is_told_again_gets_lines);
 	tcase_add_test(tcase, code_is_found_by_each_of_its_addresses);
 	tcase_add_test(tcase, random_codes_agree_with_a_plain_table);
+	tcase_add_test(tcase, runtimes_are_told_by_their_files);
 	suite_add_tcase(suite, tcase);
 	tcase_add_test(told, lines_of_a_map);
 	tcase_add_loop_test(told, what_names_say, 0, sizeof(names) / sizeof(names[0]));

@@ -241,6 +241,30 @@ START_TEST(who_asks_for_much_waits_for_himself)
 }
 END_TEST
 
+START_TEST(a_turn_that_waits_can_be_cancelled)
+{
+	struct test_turn turns[3];
+	struct record record = {0};
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, WORK_render, 32);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(submit_turn(lane, &turns[i], &record, (uint64_t)i + 1), 0);
+	ck_assert(!lane_cancel_turn(lane, &turns[0].turn)); /* it runs */
+	ck_assert(lane_cancel_turn(lane, &turns[1].turn));
+	ck_assert(!lane_cancel_turn(lane, &turns[1].turn));
+	ck_assert_uint_eq(lane_length(lane), 2);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert(!lane_cancel_turn(lane, &turns[2].turn));
+	ck_assert_int_eq(record.done_count, 2);
+	ck_assert_int_eq(record.ran[0], 1);
+	ck_assert_int_eq(record.ran[1], 3);
+	lane_free(lane);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+END_TEST
+
 /* Of 16 places there are 14 for all accounts except root: 7 for the first, then 4 of the 7 that are
  * left. */
 START_TEST(nobody_has_the_whole_queue)
@@ -355,6 +379,7 @@ Suite *lane_suite(void)
 	tcase_add_test(tcase, stopping_from_done);
 	tcase_add_test(tcase, how_long_a_job_has_been_running);
 	tcase_add_test(tcase, who_asks_for_much_waits_for_himself);
+	tcase_add_test(tcase, a_turn_that_waits_can_be_cancelled);
 	tcase_add_test(tcase, nobody_has_the_whole_queue);
 	tcase_add_test(tcase, users_take_turns);
 	tcase_add_test(tcase, turns_are_forgotten);

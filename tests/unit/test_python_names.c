@@ -203,7 +203,9 @@ START_TEST(reads_only_so_much)
 	                  python_memory_dict(memory, (const uint64_t(*)[2])modules, 2000, false));
 	memory->reads = 0;
 	check_name(memory, IDENT, NULL);
-	ck_assert_uint_eq(memory->reads, MAX_PYTHON_NAME_READS);
+	/* Long ones count as several. */
+	ck_assert_uint_le(memory->reads, MAX_PYTHON_NAME_READS);
+	ck_assert_uint_gt(memory->reads, MAX_PYTHON_NAME_READS * 9 / 10);
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 #include "python/pythons.h"
 #include "proc/owner.h"
 #include "tests/unit/elf_image.h"
+#include "tests/unit/open_mapped.h"
 #include "tests/unit/python_image.h"
 #include "tests/unit/suites.h"
 
@@ -107,7 +108,9 @@ static void tear_down(void)
 
 static void map(uint32_t pid, uint64_t start, int file)
 {
-	procs_mmap(all.procs, pid, start, start + LIBRARY_BYTES, 0, &no_file, all.paths[file]);
+	const struct file_key key = key_of(all.paths[file]);
+
+	procs_mmap(all.procs, pid, start, start + LIBRARY_BYTES, 0, &key, all.paths[file]);
 }
 
 static void sync_all(void)
@@ -238,8 +241,9 @@ START_TEST(not_understood)
 	words[1] = 0x031200f0;
 	int fd = python_fd(words, PYTHON_WORDS_313);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	const struct file_key key = key_of(path);
 	procs_exec(all.procs, PID, "future", 1);
-	procs_mmap(all.procs, PID, FIRST, FIRST + LIBRARY_BYTES, 0, &no_file, path);
+	procs_mmap(all.procs, PID, FIRST, FIRST + LIBRARY_BYTES, 0, &key, path);
 	sync_all();
 	procs_fork(all.procs, PID, PID + 1, 2);
 	sync_all();

@@ -50,7 +50,7 @@ static uint32_t add_image(uint8_t seed, const char *name)
 		snprintf(image.names + 7, sizeof("_ZN3foo3barEi"), "_Z%sv", name);
 	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open_mapped(store, &(struct file_key){0}, 0, 0, path)->id;
+	return open_named(store, path)->id;
 }
 
 static void begin_profile(void)

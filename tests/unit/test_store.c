@@ -196,9 +196,9 @@ START_TEST(another_file_of_that_name)
 	/* Not remembered, because the failure is not the file's fault. */
 	key.inode--;
 	ck_assert_ptr_nonnull(open_path(store, &key, path));
-	ck_assert_ptr_null(open_path(store, &(struct file_key){0}, "/nonexistent/x"));
-	ck_assert_ptr_null(open_path(store, &(struct file_key){0}, "/tmp"));
-	ck_assert_ptr_null(open_path(store, &(struct file_key){0}, "relative"));
+	ck_assert_ptr_null(open_named(store, "/nonexistent/x"));
+	ck_assert_ptr_null(open_named(store, "/tmp"));
+	ck_assert_ptr_null(open_named(store, "relative"));
 }
 END_TEST
 
