@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "past/profile_files.h"
 #include "past/packed.h"
+#include "profile/fold.h"
 #include "profile/select.h"
 
 #include <errno.h>
@@ -46,13 +47,49 @@ static struct packed_host this_host(void)
 	                            .wall_offset_ns = clock_wall_ns() - clock_mono_ns()};
 }
 
+static struct weight *largest(const struct weights *weights)
+{
+	struct weight *found = NULL;
+
+	for (size_t i = 0; i < weights->count; i++)
+		if (!weights->items[i].folded && (!found || weights->items[i].bytes > found->bytes))
+			found = &weights->items[i];
+	return found;
+}
+
+/* Puts the stacks of the account with most of the profile under one frame, as the history in memory
+ * does. False: none can become smaller. */
+static bool fold_largest(struct profile **profile)
+{
+	_cleanup_(weights_release) struct weights weights;
+	struct weight *weight;
+
+	weights_find(*profile, &weights);
+	while ((weight = largest(&weights))) {
+		if (fold(profile, weight->account))
+			return true;
+		weight->folded = true;
+	}
+	return false;
+}
+
+/* One account's stacks may be too many. They must not keep everybody's from being written. */
 static int encode_past(const struct profile *profile, const struct encode_options *options,
                        struct buf *out)
 {
+	/* Constant for whoever has it, but for its number of references. */
+	_cleanup_(profile_unrefp) struct profile *folded =
+		profile_ref((struct profile *)(uintptr_t)profile);
 	const struct packed_host host = this_host();
+	int err;
 
 	(void)options;
-	return profile->memory_bytes > MAX_PAST_BYTES ? -EFBIG : profile_pack(profile, &host, out);
+	do {
+		buf_clear(out);
+		err = folded->memory_bytes > MAX_PAST_BYTES ? -EFBIG
+		                                            : profile_pack(folded, &host, out);
+	} while (err == -EFBIG && fold_largest(&folded));
+	return err;
 }
 
 const struct encoder encoder_past = {

@@ -21,7 +21,8 @@
 
 enum {
 	PAST_ASKS = 2,
-	MAX_PAST_BYTES = 16 << 20, /* a profile with more is not written */
+	MAX_PAST_BYTES =
+		16 << 20, /* of a profile with more, the largest accounts lose their stacks */
 };
 
 /* Writes what past_ask() reads. Not one of ENCODERS: no client is meant to read it. */

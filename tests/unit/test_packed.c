@@ -9,6 +9,7 @@
 #include "encode/encoder.h"
 #include "profile/builder.h"
 #include "past/packed.h"
+#include "past/past.h"
 #include "proto/slice.pb-c.h"
 
 #include <errno.h>
@@ -288,6 +289,47 @@ START_TEST(columns_of_different_lengths_are_refused)
 }
 END_TEST
 
+/* The account 1000 has stacks of more than a profile may have; account 0 keeps its own. */
+START_TEST(one_that_is_too_large_loses_the_stacks_of_one_account)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *large = NULL, *read = NULL;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+	uint32_t file = add_mapping(builder, "/bin/a", MAPPING_FILE);
+	struct task task = {.pid = 1, .tid = 1, .account = 1000};
+	uint64_t own = 0, all = 0;
+
+	builder_value_type(builder, "cpu", "nanoseconds");
+	builder_period(builder, "cpu", "nanoseconds", 1);
+	for (uint32_t i = 0; i < 300000; i++) {
+		uint32_t location = builder_location(builder, file, 0x1000 + i);
+
+		builder_sample(builder, builder_node(builder, 0, location),
+		               builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
+	}
+	task = (struct task){.pid = 2, .tid = 2};
+	builder_sample(builder, builder_node(builder, 0, builder_location(builder, file, 0x77)),
+	               builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){5});
+	ck_assert_int_eq(builder_seal(builder, &large), 0);
+	ck_assert_uint_gt(large->memory_bytes, MAX_PAST_BYTES);
+	ck_assert_int_eq(encoder_past.encode(large, &(struct encode_options){0}, &bytes), 0);
+	ck_assert_int_eq(profile_unpack(bytes.data, bytes.len, &host, &read), 0);
+	for (uint32_t i = 1; i < read->sample_count; i++) {
+		const struct sample *sample = &read->samples[i];
+		uint32_t location = read->nodes[sample->node].location;
+
+		all += sample->values[0];
+		if (read->locations[location].address == 0x77)
+			own += sample->values[0];
+	}
+	ck_assert_uint_eq(own, 5);
+	ck_assert_uint_eq(all, 300000 + 5);
+	ck_assert_uint_lt(read->sample_count, 10);
+	/* Of the one that was given nothing has changed. */
+	ck_assert_uint_eq(large->sample_count, 1 + 300000 + 1);
+}
+END_TEST
+
 Suite *packed_suite(void)
 {
 	Suite *suite = suite_create("packed");
@@ -298,6 +340,7 @@ Suite *packed_suite(void)
 	tcase_add_test(tests, kernel_addresses_of_another_boot_are_apart);
 	tcase_add_test(tests, parts_of_one_are_refused);
 	tcase_add_test(tests, one_that_is_too_large_is_refused);
+	tcase_add_test(tests, one_that_is_too_large_loses_the_stacks_of_one_account);
 	tcase_add_test(tests, ids_that_there_are_not_are_refused);
 	tcase_add_test(tests, columns_of_different_lengths_are_refused);
 	suite_add_tcase(suite, tests);
