@@ -21,9 +21,9 @@ extern const volatile u32 growth_burst;
 enum growth_kind { GROWTH_RESIDENT, GROWTH_MAPPED, GROWTH_KINDS };
 
 enum {
-	GROWTH_OWN = 16,        /* an account's pace is slower by this factor */
-	GROWTH_OWN_BURST = 16,  /* samples of that pace that are saved up */
-	GROWTH_WALK_NS = 20000, /* longer than an ordinary walk takes */
+	GROWTH_OWN = 16,         /* an account's pace is slower by this factor */
+	GROWTH_OWN_BURST = 16,   /* samples of that pace that are saved up */
+	GROWTH_WALK_NS = 100000, /* longer than any but a hostile walk takes */
 	GROWTH_MOST = 64,
 };
 

@@ -74,8 +74,8 @@ class CommandLines(unittest.TestCase):
             self.assertTrue(until(lambda: any(row["pid"] == process.pid for row in self.daemon.json("/processes"))))
             rows = {row["pid"]: row for row in self.daemon.json("/processes?cmdline=1")}
             self.assertEqual(rows[process.pid]["cmdline"], "sh -c read x  two words \n?[31m")
-            self.assertEqual({"pid", "comm", "unit", "container", "pod", "cpu_percent", "samples", "gil", "rss_bytes", "swap_bytes",
-                              "leak", "cmdline"}, set(rows[process.pid]))
+            self.assertEqual({"pid", "comm", "runtime", "runtime_version", "tasks", "unit", "container", "pod", "cpu_percent",
+                              "samples", "gil", "rss_bytes", "swap_bytes", "leak", "cmdline"}, set(rows[process.pid]))
 
 
 class Answers(unittest.TestCase):

@@ -33,7 +33,7 @@ def switches_of(pid):
 class Figures(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Daemon("--waits", "yes", "--faults", "yes")
+        cls.server = Daemon("--waits", "yes", "--faults", "yes", "--gpu", "no")
         cls.addClassCleanup(cls.server.stop)
         warm_up(cls.server, 5)
 
