@@ -16,6 +16,7 @@ enum {
 	PACE_MANY = 50, /* this many samples in a window are a storm */
 	PACE_FEW = 12,  /* with fewer, the storm is over */
 	PACE_DOUBLINGS = 12,
+	PACE_WALK_NS = 100 * 1000,  /* longer than any but a hostile walk takes */
 	PACE_PUT_OFF_DOUBLINGS = 4, /* when samples are put off: other processes make the storm */
 };
 

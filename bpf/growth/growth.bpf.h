@@ -21,9 +21,8 @@ extern const volatile u32 growth_burst;
 enum growth_kind { GROWTH_RESIDENT, GROWTH_MAPPED, GROWTH_KINDS };
 
 enum {
-	GROWTH_OWN = 16,         /* an account's pace is slower by this factor */
-	GROWTH_OWN_BURST = 16,   /* samples of that pace that are saved up */
-	GROWTH_WALK_NS = 100000, /* longer than any but a hostile walk takes */
+	GROWTH_OWN = 16,       /* an account's pace is slower by this factor */
+	GROWTH_OWN_BURST = 16, /* samples of that pace that are saved up */
 	GROWTH_MOST = 64,
 };
 
@@ -64,7 +63,7 @@ static __always_inline int growth_allows(u32 kind, u64 now)
 static __always_inline void growth_charge(u32 kind, u64 took_ns)
 {
 	struct growth_pace *pace = bpf_map_lookup_elem(&growth_paces, &kind);
-	u64 more = took_ns / GROWTH_WALK_NS;
+	u64 more = took_ns / PACE_WALK_NS;
 	u32 place;
 
 	if (!pace || !more)

@@ -74,7 +74,6 @@ enum {
 	WINDOW_SHIFT = 27, /* a window is 134 ms */
 	PACE_OF_CPU = 48,  /* what samples may cost in a window: see pace_pay() */
 	PACE_OF_ACCOUNT = 32,
-	PACE_WALK_NS = 100000, /* longer than any but a hostile walk takes */
 	PACE_MOST = 1024,
 	MAX_HALVINGS = 16,
 };

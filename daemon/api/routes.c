@@ -7,6 +7,7 @@
 #include "api/elsewhere.h"
 #include "api/heap_query.h"
 #include "api/profile_query.h"
+#include "base/text.h"
 #include "http/admission.h"
 #include "views/cpu_timeline.h"
 
@@ -97,19 +98,10 @@ const struct route routes[] = {
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
-static bool matches(const char *pattern, const char *path)
-{
-	size_t len = strlen(pattern);
-
-	if (pattern[len - 1] == '*')
-		return !strncmp(pattern, path, len - 1);
-	return !strcmp(pattern, path);
-}
-
 const struct route *route_find(const char *path)
 {
 	for (const struct route *route = routes; route->path; route++)
-		if (matches(route->path, path))
+		if (text_matches(path, route->path))
 			return route;
 	return NULL;
 }

@@ -236,3 +236,17 @@ size_t text_utf8_prefix(const char *bytes, size_t len)
 	}
 	return done;
 }
+
+bool text_has_end(const char *string, const char *end)
+{
+	size_t len = strlen(string), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(string + len - end_len, end);
+}
+
+bool text_matches(const char *string, const char *pattern)
+{
+	size_t len = strcspn(pattern, "*");
+
+	return !strncmp(pattern, string, len) && (pattern[len] || !string[len]);
+}

@@ -28,6 +28,9 @@ bool text_char(struct text *text, char c);                 /* skips one expected
 /* The text before the next separator, which is skipped. */
 bool text_until(struct text *text, char separator, struct text *ret_field);
 bool text_equals(struct text text, const char *string);
+bool text_has_end(const char *string, const char *end);
+/* Whether a string is the pattern, or begins with it where the pattern ends with '*'. */
+bool text_matches(const char *string, const char *pattern);
 
 /* -EINVAL when it is not a number, -ERANGE when it is outside [min, max]. */
 int text_parse_u64(const char *string, uint64_t min, uint64_t max, uint64_t *ret_value);

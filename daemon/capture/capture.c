@@ -102,21 +102,32 @@ static int read_known(struct capture *capture)
 	return 0;
 }
 
+/* Makes room for `more` slices behind those that there are; NULL when out of memory. */
+static struct profile **grow(struct slices *slices, size_t more)
+{
+	struct profile **grown =
+		reallocarray(slices->profiles, slices->count + more, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	slices->profiles = grown;
+	return grown + slices->count;
+}
+
 /* Appends what is in use now to the slices of what happened. */
 static int add_state(struct capture *capture)
 {
 	struct slices *slices = &capture->slices;
 	enum profile_kind kind = capture->ask.kind;
-	struct profile **grown;
+	struct profile **end;
 	int err;
 
 	if (!sources[kind]->in_use || !capture->ends_now)
 		return 0;
-	grown = reallocarray(slices->profiles, slices->count + 1, sizeof(*grown));
-	if (!grown)
+	end = grow(slices, 1);
+	if (!end)
 		return -ENOMEM;
-	slices->profiles = grown;
-	err = collector_in_use(capture->from.collector, kind, &grown[slices->count]);
+	err = collector_in_use(capture->from.collector, kind, end);
 	if (!err)
 		slices->count++;
 	return err;
@@ -185,7 +196,7 @@ static void drop_before(struct slices *slices, uint64_t mono_ns)
 static int add_second(struct capture *capture, struct slices *second)
 {
 	struct slices *slices = &capture->slices;
-	struct profile **grown;
+	struct profile **end;
 
 	if (!second->count)
 		return 0;
@@ -195,11 +206,10 @@ static int add_second(struct capture *capture, struct slices *second)
 		drop_before(slices, second->profiles[0]->start_mono_ns);
 		drop_before(second, start);
 	}
-	grown = reallocarray(slices->profiles, slices->count + second->count + 1, sizeof(*grown));
-	if (!grown)
+	end = grow(slices, second->count + 1);
+	if (!end)
 		return -ENOMEM;
-	slices->profiles = grown;
-	memcpy(grown + slices->count, second->profiles, second->count * sizeof(*grown));
+	memcpy(end, second->profiles, second->count * sizeof(*end));
 	slices->count += second->count;
 	capture->second_count = second->count;
 	second->count = 0;
@@ -210,15 +220,15 @@ static int add_second(struct capture *capture, struct slices *second)
 static int add_tasks(struct capture *capture)
 {
 	struct slices *slices = &capture->slices;
-	struct profile **grown;
+	struct profile **end;
 
 	if (!capture->tasks)
 		return 0;
-	grown = reallocarray(slices->profiles, slices->count + 1, sizeof(*grown));
-	if (!grown)
+	end = grow(slices, 1);
+	if (!end)
 		return -ENOMEM;
-	slices->profiles = grown;
-	grown[slices->count++] = capture->tasks;
+	*end = capture->tasks;
+	slices->count++;
 	capture->tasks = NULL;
 	capture->second_count++;
 	return 0;

@@ -13,14 +13,6 @@
 /* At the root of a path that is longer. */
 #define MORE_FRAME "[...]"
 
-/* The words of /tasks. */
-static const char *const states[TASK_STATES] = {
-	[TASK_NEW] = "new",
-	[TASK_READY] = "ready",
-	[TASK_RUNS] = "running",
-	[TASK_WAITS] = "waiting",
-};
-
 /* One reading. */
 struct adding {
 	struct builder *builder;
@@ -97,7 +89,7 @@ static void add_sample(struct adding *adding, uint32_t pid, uint32_t task, uint6
 	const struct task labels = {
 		.pid = pid,
 		.task = builder_text(adding->builder, of->name),
-		.state = builder_text(adding->builder, states[of->state]),
+		.state = builder_text(adding->builder, runtime_task_states[of->state]),
 	};
 	uint32_t path = add_path(adding, task);
 

@@ -16,7 +16,7 @@ static void set_runtime(struct task *task, struct builder *builder,
                         const struct drain_tables *tables, const struct image *image,
                         struct runtime_version ran)
 {
-	const char *generates = image && tables->jit ? jit_runtime(tables->jit, image) : NULL;
+	const char *generates;
 	char text[RUNTIME_VERSION_BYTES];
 
 	if (!ran.runtime)
@@ -25,9 +25,11 @@ static void set_runtime(struct task *task, struct builder *builder,
 		runtime_version_text(&ran, text);
 		task->runtime = builder_text(builder, ran.runtime->name);
 		task->runtime_version = builder_text(builder, text);
-	} else if (generates) {
-		task->runtime = builder_text(builder, generates);
+		return;
 	}
+	generates = image && tables->jit ? jit_runtime(tables->jit, image) : NULL;
+	if (generates)
+		task->runtime = builder_text(builder, generates);
 }
 
 void task_identify(struct task *task, struct builder *builder, const struct drain_tables *tables,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "jit/jit_runtime.h"
 
+#include "base/text.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -40,20 +42,13 @@ static const struct {
 	{"libllvmlite.so", "llvm"},
 };
 
-static int matches(const char *pattern, const char *name)
-{
-	size_t len = strcspn(pattern, "*");
-
-	return !strncmp(pattern, name, len) && (pattern[len] || !name[len]);
-}
-
 uint8_t jit_runtime_of(const char *path, uint8_t known)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t end = known ? known - 1U : sizeof(runtimes) / sizeof(*runtimes);
 
 	for (size_t i = 0; i < end; i++)
-		if (matches(runtimes[i].file, name))
+		if (text_matches(name, runtimes[i].file))
 			return (uint8_t)(i + 1);
 	return known;
 }

@@ -2,6 +2,7 @@
 #include "profile/activity.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "profile/select.h"
 
 #include <errno.h>
@@ -165,8 +166,7 @@ static const struct rule {
 	{PYTHON, "_run_once", "/asyncio/base_events.py", IN_LOOP},
 	{PYTHON, "select", "/selectors.py", IN_SELECT},
 	/* uvloop has no function of Python in between. */
-	{PYTHON, "run", "/asyncio/runners.py", IN_LOOP},
-	{PYTHON, "run", "/asyncio/runners.py", IN_SELECT},
+	{PYTHON, "run", "/asyncio/runners.py", IN_LOOP | IN_SELECT},
 	/* Clients that wait for an answer by poll(). */
 	{NATIVE, "sock_call*", "", IN_CLIENT},
 	{NATIVE, "internal_connect", "", IN_CLIENT},
@@ -182,20 +182,6 @@ static const struct rule {
 	{NATIVE, "cudaDeviceSynchronize*", "", IN_GPU},
 	{NATIVE, "cudaEventSynchronize*", "", IN_GPU},
 };
-
-static bool matches(const char *pattern, const char *name)
-{
-	size_t len = strlen(pattern) - 1;
-
-	return pattern[len] == '*' ? !strncmp(pattern, name, len) : !strcmp(pattern, name);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(text + len - end_len, end);
-}
 
 static enum place place_of(const struct mapping *mapping)
 {
@@ -216,8 +202,8 @@ static unsigned int traits_of_function(const struct profile *profile, uint32_t i
 	if (place == NATIVE && *name == '<')
 		name++;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (rules[i].place == place && matches(rules[i].name, name) &&
-		    ends_with(file, rules[i].file))
+		if (rules[i].place == place && text_matches(name, rules[i].name) &&
+		    text_has_end(file, rules[i].file))
 			traits |= rules[i].trait;
 	return traits;
 }

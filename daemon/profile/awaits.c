@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "profile/awaits.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -32,22 +34,16 @@ static const struct {
 	{"run", "/asyncio/runners.py"},
 };
 
-static const struct mapping *mapping_of(const struct profile *profile, uint32_t node)
-{
-	return &profile->mappings[profile->locations[profile->nodes[node].location].mapping];
-}
-
 static bool is_interpreted(const struct profile *profile, uint32_t node)
 {
-	return mapping_of(profile, node)->kind == MAPPING_INTERPRETED;
+	uint32_t mapping = profile->locations[profile->nodes[node].location].mapping;
+
+	return profile->mappings[mapping].kind == MAPPING_INTERPRETED;
 }
 
 static bool is_boundary(const struct profile *profile, uint32_t node)
 {
-	const struct mapping *mapping = mapping_of(profile, node);
-
-	return mapping->kind == MAPPING_PSEUDO &&
-	       !strcmp(profile_string(profile, mapping->path), AWAITS_FRAME);
+	return profile_is_pseudo(profile, profile->nodes[node].location, AWAITS_FRAME);
 }
 
 static uint32_t function_of(const struct profile *profile, uint32_t node)
@@ -147,13 +143,10 @@ static bool is_loop(const struct profile *profile, uint32_t node)
 	const char *file = profile_string(profile, function->filename);
 
 	name = last ? last + 1 : name;
-	for (size_t i = 0; i < sizeof(callers) / sizeof(*callers); i++) {
-		size_t len = strlen(callers[i].file), file_len = strlen(file);
-
-		if (!strncmp(name, callers[i].name, strlen(callers[i].name)) && file_len >= len &&
-		    !strcmp(file + file_len - len, callers[i].file))
+	for (size_t i = 0; i < sizeof(callers) / sizeof(*callers); i++)
+		if (!strncmp(name, callers[i].name, strlen(callers[i].name)) &&
+		    text_has_end(file, callers[i].file))
 			return true;
-	}
 	return false;
 }
 

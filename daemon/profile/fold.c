@@ -159,15 +159,6 @@ void weights_release(struct weights *weights)
 	*weights = (struct weights){0};
 }
 
-static bool is_folded(const struct profile *slice, uint32_t node)
-{
-	const struct location *location = &slice->locations[slice->nodes[node].location];
-	const struct mapping *mapping = &slice->mappings[location->mapping];
-
-	return mapping->kind == MAPPING_PSEUDO &&
-	       !strcmp(profile_string(slice, mapping->path), FOLDED_FRAME);
-}
-
 static uint64_t count_stacks(const struct profile *slice, uint32_t account)
 {
 	uint64_t count = 0;
@@ -176,7 +167,7 @@ static uint64_t count_stacks(const struct profile *slice, uint32_t account)
 		const struct sample *sample = &slice->samples[i];
 
 		if (slice->tasks[sample->task].account == account &&
-		    !is_folded(slice, sample->node))
+		    !profile_is_pseudo(slice, slice->nodes[sample->node].location, FOLDED_FRAME))
 			count += sample->values[0];
 	}
 	return count;

@@ -13,6 +13,14 @@ struct profile *profile_ref(struct profile *profile)
 	return profile;
 }
 
+bool profile_is_pseudo(const struct profile *profile, uint32_t location, const char *name)
+{
+	const struct mapping *mapping = &profile->mappings[profile->locations[location].mapping];
+
+	return mapping->kind == MAPPING_PSEUDO &&
+	       !strcmp(profile_string(profile, mapping->path), name);
+}
+
 const char *profile_incomplete(const struct profile *profile)
 {
 	for (uint32_t i = 1; i < profile->comment_count; i++) {

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -164,6 +165,9 @@ static inline const char *profile_string(const struct profile *profile, uint32_t
 {
 	return profile->string_bytes + profile->string_start[string];
 }
+
+/* Whether a location is that name in brackets, and no code. */
+bool profile_is_pseudo(const struct profile *profile, uint32_t location, const char *name);
 
 /* A comment that begins with this says that sums are too small, and why. It is shown before
  * anything else. */

@@ -221,19 +221,11 @@ static bool is_programs(const struct merge *merge, enum mapping_kind kind, uint3
 	        kind_of(into, into->nodes[caller].location) != MAPPING_INTERPRETED);
 }
 
-static bool is_named(const struct profile *profile, uint32_t location, const char *name)
-{
-	const struct mapping *mapping = &profile->mappings[profile->locations[location].mapping];
-
-	return mapping->kind == MAPPING_PSEUDO &&
-	       !strcmp(profile_string(profile, mapping->path), name);
-}
-
 /* Whether a frame is between two stacks. */
 static bool is_boundary(const struct profile *profile, uint32_t location)
 {
-	return is_named(profile, location, WAKES_FRAME) ||
-	       is_named(profile, location, AWAITS_FRAME);
+	return profile_is_pseudo(profile, location, WAKES_FRAME) ||
+	       profile_is_pseudo(profile, location, AWAITS_FRAME);
 }
 
 /* The same where only interpreted code is shown. Native code that interpreted code has called
@@ -358,7 +350,7 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 
 bool select_is_wakes(const struct profile *profile, uint32_t node)
 {
-	return is_named(profile, profile->nodes[node].location, WAKES_FRAME);
+	return profile_is_pseudo(profile, profile->nodes[node].location, WAKES_FRAME);
 }
 
 static uint64_t end_of(const struct profile *slice)

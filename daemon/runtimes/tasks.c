@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const runtime_task_states[TASK_STATES] = {"new", "ready", "running", "waiting"};
+
 struct runtime_task_text {
 	UT_hash_handle hh;
 	char text[];

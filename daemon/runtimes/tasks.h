@@ -24,6 +24,8 @@ enum runtime_task_state {
 	TASK_STATES
 };
 
+extern const char *const runtime_task_states[TASK_STATES]; /* for users */
+
 struct runtime_task_frame {
 	const char *function, *file; /* of the reading; UTF-8 */
 	uint32_t line;               /* that is being executed; 0: not known */

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const state_names[TASK_STATES] = {"new", "ready", "running", "waiting"};
-
 static int compare_words(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
@@ -171,13 +169,13 @@ json_t *task_groups_json(const struct task_groups *groups)
 		const struct task_group *group = &groups->at[i];
 		const struct runtime_task *task = task_of(groups, group, 0);
 
-		json_array_append_new(array,
-		                      json_pack("{s:I, s:s, s:b, s:o, s:o, s:o}", "count",
-		                                (json_int_t)group->count, "state",
-		                                state_names[task->state], "cut", task->is_cut,
-		                                "names", names_json(groups, group, false), "awaits",
-		                                names_json(groups, group, true), "frames",
-		                                frames_json(task)));
+		json_array_append_new(array, json_pack("{s:I, s:s, s:b, s:o, s:o, s:o}", "count",
+		                                       (json_int_t)group->count, "state",
+		                                       runtime_task_states[task->state], "cut",
+		                                       task->is_cut, "names",
+		                                       names_json(groups, group, false), "awaits",
+		                                       names_json(groups, group, true), "frames",
+		                                       frames_json(task)));
 	}
 	return array;
 }
@@ -199,7 +197,8 @@ void task_groups_text(const struct task_groups *groups, struct buf *out)
 		const struct task_group *group = &groups->at[i];
 		const struct runtime_task *task = task_of(groups, group, 0);
 
-		buf_printf(out, "\n%" PRIu32 " %s: ", group->count, state_names[task->state]);
+		buf_printf(out, "\n%" PRIu32 " %s: ", group->count,
+		           runtime_task_states[task->state]);
 		add_names(groups, group, false, "", out);
 		add_names(groups, group, true, ", for ", out);
 		buf_add_char(out, '\n');

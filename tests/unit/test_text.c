@@ -221,11 +221,28 @@ START_TEST(utf8)
 }
 END_TEST
 
+START_TEST(ends_and_patterns)
+{
+	ck_assert(text_has_end("/usr/a.py", "/a.py"));
+	ck_assert(text_has_end("/a.py", "/a.py"));
+	ck_assert(!text_has_end("a.py", "/a.py"));
+	ck_assert(text_has_end("", ""));
+	ck_assert(text_matches("node", "node"));
+	ck_assert(!text_matches("nodes", "node"));
+	ck_assert(!text_matches("nod", "node"));
+	ck_assert(text_matches("libnode.so.1", "libnode.so*"));
+	ck_assert(text_matches("libnode.so", "libnode.so*"));
+	ck_assert(!text_matches("libnode.s", "libnode.so*"));
+	ck_assert(text_matches("", "*"));
+}
+END_TEST
+
 Suite *text_suite(void)
 {
 	Suite *suite = suite_create("text");
 	TCase *tcase = tcase_create("text");
 
+	tcase_add_test(tcase, ends_and_patterns);
 	tcase_add_test(tcase, numbers);
 	tcase_add_test(tcase, durations);
 	tcase_add_test(tcase, sizes);
