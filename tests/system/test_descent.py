@@ -10,7 +10,7 @@ import daemon
 from heap_runs import until
 from workload import workload_path
 
-LANE = "figures"
+BESIDE = True
 
 
 def used_by_children():

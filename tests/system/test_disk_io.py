@@ -13,7 +13,7 @@ from daemon import BUILD, Daemon
 from warm_up import warm_up
 from workload import Workload
 
-LANE = "figures"
+BESIDE = True
 
 USER = 64123  # an account of its own: where root has many requests, some are drawn by lot
 MIB = 1 << 20

@@ -12,7 +12,7 @@ from pythons import script, system_python
 from warm_up import warm_up
 from workload import Workload
 
-LANE = "shares"
+BESIDE = LONG = True
 SHARES = {"list": 0.6, "dict": 0.3, "array": 0.1}
 FUNCTIONS = {"list": "grow_list", "dict": "grow_dict", "array": "grow_array"}
 
