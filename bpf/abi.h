@@ -111,7 +111,10 @@ struct tally {
 		/* block: the sum of the time that the requests took. */
 		u64 took_ns;
 	};
-	u32 user, unused; /* the thread's user at the first sample, in the initial user namespace */
+	u32 user; /* the thread's user at the first sample, in the initial user namespace */
+	/* offcpu: the lower bits of how often the scheduler had switched away from the thread, up
+	 * to its latest sample. */
+	u32 switches;
 };
 _Static_assert(sizeof(struct tally) == 48, "shared layout");
 

@@ -221,7 +221,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ticke
 		return;
 	}
 	if (!REGS_USER(&ctx->regs))
-		kernel_stack = walk_kernel(ctx, at, 0);
+		kernel_stack = walk_kernel(ctx, at);
 	user_stack = walk_user(ctx, at);
 	tally_add(at, KIND_cpu, kernel_stack, user_stack, period_ns);
 	if (resident_is_watched && is_in_fault(ctx, at))
@@ -340,7 +340,7 @@ static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, stru
 
 	if (!taken)
 		return;
-	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + 1 /* ticks_at_switch() */);
+	kernel_stack = walk_tracepoint(ctx, at, 1 /* ticks_at_switch() */, 0, MAX_KERNEL_FRAMES);
 	user_stack = unwind_entry(at);
 	for (u32 i = 0; i < taken && i < 2 * CPU_TIMERS; i++) {
 		count(at, COUNTER_ticks, 1);

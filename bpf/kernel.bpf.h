@@ -224,6 +224,7 @@ struct task_struct {
 	const struct cred *cred;
 	struct sched_info sched_info;
 	struct sched_entity se;
+	unsigned long nvcsw, nivcsw; /* switches away from it: as it waited, as it was preempted */
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	struct task_struct *real_parent, *group_leader;

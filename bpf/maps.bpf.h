@@ -83,8 +83,9 @@ struct scratch {
 	u64 user_and_1;
 	/* Stack nodes go to kept_stacks, where they outlast the half; how many of them were new. */
 	u64 keeps_stacks, kept_nodes;
-	u64 ran_ns, waited_ns, delayed_ns; /* see struct tally; block: waited_ns is its took_ns */
-	u64 began;                         /* when the lane was taken */
+	/* See struct tally; block: waited_ns is its took_ns. */
+	u64 ran_ns, waited_ns, delayed_ns, switches;
+	u64 began; /* when the lane was taken */
 };
 
 struct scratch_map {

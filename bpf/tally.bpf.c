@@ -39,6 +39,7 @@ static __always_inline void note_account(struct tally *tally, const struct scrat
 	} else {
 		tally->waited_ns = scratch->waited_ns;
 		tally->delayed_ns = scratch->delayed_ns;
+		tally->switches = (u32)scratch->switches;
 	}
 }
 

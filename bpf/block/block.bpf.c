@@ -178,7 +178,7 @@ static __always_inline void begin_io(struct bpf_raw_tracepoint_args *ctx, u32 at
 	scratch->user_and_1 = 0;
 	scratch->keeps_stacks = 1;
 	scratch->kept_nodes = 0;
-	io->key.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
+	io->key.kernel_stack = walk_tracepoint(ctx, at, 0, 0, MAX_KERNEL_FRAMES);
 	identify(ctx, at, scratch, &io->key);
 	scratch->keeps_stacks = 0;
 	seat->spent_ns += scratch->kept_nodes * BLOCK_NODE_STEPS * BLOCK_STEP_NS;

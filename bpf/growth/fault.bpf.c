@@ -28,7 +28,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx, u32 at,
 	if (REGS_USER(&ctx->regs)) {
 		user_stack = walk_user_of(at, &ctx->regs);
 	} else {
-		kernel_stack = walk_kernel(ctx, at, 0);
+		kernel_stack = walk_kernel(ctx, at);
 		user_stack = unwind_entry(at);
 	}
 	tally_add(at, KIND_fault | is_major << KIND_DETAIL_SHIFT, kernel_stack, user_stack, faults);

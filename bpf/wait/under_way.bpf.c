@@ -46,6 +46,7 @@ static __always_inline void continue_wait(struct task_struct *task, struct scrat
 
 	scratch->waited_ns = until - wait->ran_ns;
 	scratch->delayed_ns = task->sched_info.run_delay + (until - queued);
+	scratch->switches = task->nvcsw + task->nivcsw;
 	scratch->key = wait->key;
 	barrier();
 	if (until <= since || *(volatile u64 *)&wait->began_ns != began_ns)

@@ -109,7 +109,7 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 	}
 	scratch->keeps_stacks = 1;
 	scratch->kept_nodes = 0;
-	wait->key.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + SCHEDULE_FRAMES);
+	wait->key.kernel_stack = walk_tracepoint(ctx, at, 0, SCHEDULE_FRAMES, MAX_KERNEL_FRAMES);
 	wait->key.user_stack = unwind_entry(at);
 	scratch->keeps_stacks = 0;
 	pace_pay(payer, draw.is_seldom, scratch->kept_nodes, bpf_ktime_get_ns() - now);

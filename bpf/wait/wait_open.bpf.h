@@ -163,6 +163,7 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 		return;
 	scratch->waited_ns = until - wait->ran_ns;
 	scratch->delayed_ns = task->sched_info.run_delay;
+	scratch->switches = task->nvcsw + task->nivcsw;
 	left = until > since ? until - since : 0;
 	runnable = task->sched_info.run_delay - wait->run_delay;
 	if (runnable > left || WAIT_STATE_OF(detail) == WAIT_RUNNABLE)

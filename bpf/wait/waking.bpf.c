@@ -20,7 +20,7 @@ static __always_inline void note(struct bpf_raw_tracepoint_args *ctx, struct scr
 	scratch->keeps_stacks = 1;
 	scratch->kept_nodes = 0;
 	if (!is_of_task(ctx, scratch)) {
-		wait->waker.kernel_stack = walk_kernel_frames(ctx, at, SWITCH_SKIPS, NODE_FRAMES);
+		wait->waker.kernel_stack = walk_tracepoint(ctx, at, 0, 0, NODE_FRAMES);
 		wait->waker.user_and_1 = (u64)wait->user + 1;
 	} else {
 		wait->waker.pid = ids >> 32;
@@ -28,7 +28,8 @@ static __always_inline void note(struct bpf_raw_tracepoint_args *ctx, struct scr
 		wait->waker.image = task_image();
 		wait->waker.user_and_1 = (u64)(u32)bpf_get_current_uid_gid() + 1;
 		if (pace_draws(now, payer, 0)) {
-			wait->waker.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
+			wait->waker.kernel_stack =
+				walk_tracepoint(ctx, at, 0, 0, MAX_KERNEL_FRAMES);
 			wait->waker.user_stack = unwind_entry(at);
 			pace_pay(payer, 0, scratch->kept_nodes, bpf_ktime_get_ns() - now);
 		}

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "bpf/task.bpf.h"
+#include "bpf/walk/glue.bpf.h"
 #include "bpf/walk/regs.bpf.h"
 #include "bpf/walk/unwind.bpf.h"
 
@@ -23,29 +24,48 @@ static __always_inline u64 walk_user_of(u32 at, const volatile struct pt_regs *r
 	return unwind_user(at, REGS_COMPAT(regs));
 }
 
-/* Frames to skip: those of the BPF program at the switch and of its callers. */
-enum { SWITCH_SKIPS = 3 };
-
-/* The id of the kernel stack's innermost frames, so many of them. */
-static __always_inline u64 walk_kernel_frames(void *ctx, u32 at, u64 flags, u32 most)
+/* Puts the kernel stack's innermost frames, at most so many, into the scratch; returns how many. */
+static __always_inline u32 kernel_frames(void *ctx, u32 at, struct scratch *scratch, u64 skips,
+                                         u32 most)
 {
-	struct scratch *scratch = scratch_get(at);
-	long bytes;
+	long bytes = bpf_get_stack(ctx, scratch->frames, most * sizeof(u64), skips);
 
-	if (!scratch)
-		return STACK_LOST;
-	bytes = bpf_get_stack(ctx, scratch->frames, most * sizeof(u64), flags);
-	if (bytes <= 0) {
-		count(at, COUNTER_kernel_stack_failed, 1);
-		return STACK_NONE;
-	}
-	return stack_store(at, bytes / sizeof(u64));
+	if (bytes > 0)
+		return (u32)bytes / sizeof(u64);
+	count(at, COUNTER_kernel_stack_failed, 1);
+	return 0;
 }
 
 /* The kernel stack's id. */
-static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
+static __always_inline u64 walk_kernel(void *ctx, u32 at)
 {
-	return walk_kernel_frames(ctx, at, flags, MAX_KERNEL_FRAMES);
+	struct scratch *scratch = scratch_get(at);
+	u32 len = scratch ? kernel_frames(ctx, at, scratch, 0, MAX_KERNEL_FRAMES) : 0;
+
+	if (!scratch)
+		return STACK_LOST;
+	return len ? stack_store(at, len) : STACK_NONE;
+}
+
+/* The same at a tracepoint, at most so many frames, without the frames of the program, of which
+ * there are `inner` beside that of its entry, and without the `outer` next ones. */
+static __always_inline u64 walk_tracepoint(void *ctx, u32 at, u32 inner, u32 outer, u32 most)
+{
+	struct scratch *scratch = scratch_get(at);
+	u32 len, drops;
+
+	if (!scratch)
+		return STACK_LOST;
+	len = kernel_frames(ctx, at, scratch, PROGRAM_FRAMES + inner, most);
+	drops = len > GLUE_FRAMES ? glue_frames(scratch->frames) + outer : 0;
+	if (len <= drops)
+		return STACK_NONE;
+	len -= drops;
+	if (drops &&
+	    bpf_probe_read_kernel(scratch->frames, (len & (SCRATCH_FRAMES / 2 - 1)) * sizeof(u64),
+	                          &scratch->frames[drops]))
+		return STACK_LOST;
+	return stack_store(at, len);
 }
 
 /* The address of the futex in whose call a task is, by the registers of its entry; 0: it is in no

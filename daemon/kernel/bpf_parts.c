@@ -8,6 +8,7 @@
 #include "bpf/profd.skel.h"
 #include "kernel/bpf_private.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
@@ -28,6 +29,7 @@ static const struct group program_groups[] = {
 	{"threads_ran", BIT(RUN_TIMES)},
 	{"wait_", BIT(WAITS)},
 	{"block_", BIT(WAITS)},
+	{"glue_find", BIT(SWITCHES) | BIT(WAITS)},
 	{"fault_", BIT(FAULTS)},
 	{"resident_taken", BIT(GROWTH)},
 	{"resident_", BIT(GROWTH_CLOSELY)},
@@ -191,6 +193,15 @@ static int prepare_part(const struct bpf *bpf, enum bpf_part part, struct profd_
 	return err;
 }
 
+/* What cannot be found is not known: frames too many are no reason to do without the part. */
+static void find_glue(const struct profd_bpf *skeleton)
+{
+	const int program = bpf_program__fd(skeleton->progs.glue_find);
+
+	if (program >= 0)
+		(void)bpf_prog_test_run_opts(program, NULL);
+}
+
 static int load(const struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepare,
                 struct profd_bpf **ret_skeleton)
 {
@@ -206,6 +217,7 @@ static int load(const struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepa
 		profd_bpf__destroy(skeleton);
 		return err;
 	}
+	find_glue(skeleton);
 	*ret_skeleton = skeleton;
 	return 0;
 }

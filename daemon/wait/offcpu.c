@@ -185,10 +185,22 @@ static void offcpu_continue(struct bpf *bpf, struct source_state *state, bool is
 	own->took_ns = clock_mono_ns() - now;
 }
 
+static uint64_t waits_in(const struct drained *drained)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < drained->tally_count; i++)
+		if (drained->tally_keys[i].kind == KIND_offcpu)
+			sum += drained->tallies[i].count;
+	return sum;
+}
+
+/* The kernel half counts the waits for which samples stood before they were weighed. */
 static int offcpu_fill(struct half *half, struct source_state *state, struct builder *into,
                        uint64_t *ret_samples)
 {
 	struct offcpu *own = state->own;
+	uint64_t sampled = waits_in(half->drained);
 	struct wait_left left;
 	size_t at = 0;
 	int err;
@@ -197,6 +209,8 @@ static int offcpu_fill(struct half *half, struct source_state *state, struct bui
 		wait_times_weigh(own->times, half->drained,
 		                 half->span.end_mono_ns - half->span.start_mono_ns);
 	err = tallies_fill(half, state, into, ret_samples);
+	if (*ret_samples == waits_in(half->drained))
+		*ret_samples = sampled;
 	while (own && wait_times_left(own->times, &at, &left))
 		tallies_add_unseen(half, into, left.tally, left.ns);
 	return err;

@@ -12,6 +12,9 @@
 /* Less is left where halves do not end exactly between two waits. */
 enum { LEAST_LEFT_NS = 1000 * 1000 };
 
+/* The switch that is under way when an account is read may be counted already, or not yet. */
+enum { EDGE = 2 };
+
 /* The two ways of not running. */
 struct waited {
 	u64 slept, delayed; /* nanoseconds */
@@ -27,6 +30,11 @@ struct thread {
 	u64 latest_mono_ns;
 	struct waited sampled; /* by the samples of this round */
 	struct waited wanted;  /* what they are to stand for */
+	/* The same of the number of waits, modulo 2^32. */
+	u32 counted;  /* by the scheduler, as far as samples stand for it */
+	u32 switches; /* by the scheduler, at the latest sample of this round */
+	u64 sampled_count, wanted_count;
+	u64 weighed; /* of sampled_count: tallies that have been gone through */
 	u64 left_ns;
 	size_t tally; /* the latest of them */
 };
@@ -86,6 +94,7 @@ static void note_account(struct thread *thread, const struct tally *tally, size_
 		.slept = less(tally->waited_ns, tally->delayed_ns),
 		.delayed = tally->waited_ns ? tally->delayed_ns : 0,
 	};
+	thread->switches = tally->switches;
 }
 
 static void meet(struct wait_times *times, const struct drained *drained, size_t at)
@@ -100,8 +109,10 @@ static void meet(struct wait_times *times, const struct drained *drained, size_t
 		thread->place.round = times->round;
 		thread->latest = thread->sampled = (struct waited){0};
 		thread->latest_mono_ns = thread->left_ns = 0;
+		thread->sampled_count = thread->weighed = 0;
 	}
 	*part_of(&thread->sampled, key) += drained->tallies[at].value;
+	thread->sampled_count += drained->tallies[at].count;
 	note_account(thread, &drained->tallies[at], at);
 }
 
@@ -119,6 +130,27 @@ static struct waited owed(const struct thread *thread)
 	return (struct waited){.slept = all - delayed, .delayed = delayed};
 }
 
+static u64 distance(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* What is raised no further is given up, as of time. */
+static void settle_count(struct thread *thread)
+{
+	s32 due = (s32)(thread->switches - thread->counted);
+
+	thread->wanted_count = thread->sampled_count;
+	if (thread->is_known && distance(due > 0 ? (u32)due : 0, thread->sampled_count) <= EDGE) {
+		thread->counted += (u32)thread->sampled_count;
+		return;
+	}
+	if (thread->is_known)
+		thread->wanted_count =
+			min(due > 0 ? (u32)due : 0, thread->sampled_count * WAIT_RAISE);
+	thread->counted = thread->switches;
+}
+
 static void settle(struct thread *thread, u64 span_ns)
 {
 	struct waited due;
@@ -127,6 +159,7 @@ static void settle(struct thread *thread, u64 span_ns)
 	/* A thread that had waited for longer before is another thread. */
 	if (thread->is_known && sum(&thread->latest) && sum(&thread->latest) < sum(&thread->base))
 		thread->is_known = false;
+	settle_count(thread);
 	if (!thread->is_known) {
 		thread->base = thread->latest;
 		thread->given = (struct waited){0};
@@ -150,6 +183,16 @@ static void settle(struct thread *thread, u64 span_ns)
 	thread->given.delayed += thread->wanted.delayed;
 }
 
+/* Counts are whole numbers. What rounding takes from one tally, the next has. */
+static u64 weigh_count(struct thread *thread, u64 count)
+{
+	double factor = (double)thread->wanted_count / (double)thread->sampled_count;
+	u64 before = (u64)((double)thread->weighed * factor);
+
+	thread->weighed += count;
+	return (u64)((double)thread->weighed * factor) - before;
+}
+
 static void weigh(struct wait_times *times, const struct tally_key *key, struct tally *tally)
 {
 	struct thread *thread = thread_sets_find(times->threads, key);
@@ -161,6 +204,8 @@ static void weigh(struct wait_times *times, const struct tally_key *key, struct 
 	wanted = *part_of(&thread->wanted, key);
 	if (sampled)
 		tally->value = (u64)((double)tally->value / (double)sampled * (double)wanted);
+	if (thread->sampled_count)
+		tally->count = weigh_count(thread, tally->count);
 }
 
 void wait_times_weigh(struct wait_times *times, const struct drained *drained, uint64_t span_ns)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct wait_times - for how long samples of waits stand. Only some waits are sampled, and taking
- * a sample makes a wait longer or its length less certain. The scheduler knows exactly for how long
- * a thread has not run, and for how long of that it wanted a CPU. So all samples of a thread in a
- * half together stand for the time that the thread has waited since the last half in which it was
- * met; they tell only how that time is divided.
+ * struct wait_times - for how long, and for how many waits, samples stand. Only some waits are
+ * sampled, and taking a sample makes a wait longer or its length less certain. The scheduler knows
+ * exactly for how long a thread has not run, and for how long of that it wanted a CPU. So all
+ * samples of a thread in a half together stand for the time that the thread has waited since the
+ * last half in which it was met; they tell only how that time is divided.
  *
  * A few samples must not stand for what was not seen: a thread may have slept in a wait that was
  * not sampled. So the time of samples is raised up to WAIT_RAISE times; what is left of the half
  * beyond that is a sample of its own, without a stack.
+ *
+ * The scheduler also counts how often it has switched away from a thread. The number of waits for
+ * which samples stand is made to agree with that in the same way.
  *
  * What a thread waits before it is met for the first time, and in halves after which nothing is
  * known of it, is as long as samples say. Loop thread only.
@@ -26,7 +29,8 @@ struct wait_times *wait_times_new(void);        /* NULL when out of memory */
 void wait_times_free(struct wait_times *times); /* takes NULL */
 DEFINE_CLEANUP(struct wait_times *, wait_times_free)
 
-/* Sets the values of the tallies of waits of a drained half that was active for `span_ns`. */
+/* Sets the values and counts of the tallies of waits of a drained half that was active for
+ * `span_ns`. */
 void wait_times_weigh(struct wait_times *times, const struct drained *drained, uint64_t span_ns);
 
 /* What a thread has waited beyond that in the half. */

@@ -82,6 +82,50 @@ static uint64_t left_ms(void)
 	return sum;
 }
 
+/* So many samples, which stand for `each` waits, of a thread that was switched away from so often
+ * by then. Returns for how many waits they stand together when they are weighed. */
+static uint64_t counted(size_t samples, uint64_t each, uint32_t switches)
+{
+	static uint64_t waited_ms = 1000;
+	uint64_t sum = 0;
+
+	waited_ms += 100;
+	for (size_t i = 0; i < samples; i++) {
+		add(1, WAIT_SLEEP, 1, waited_ms, 0);
+		tallies[i].count = each;
+		tallies[i].switches = switches;
+	}
+	weigh();
+	for (size_t i = 0; i < samples; i++)
+		sum += tallies[i].count;
+	return sum;
+}
+
+START_TEST(counts_are_the_scheduler_s)
+{
+	const uint32_t wraps = UINT32_MAX - 500;
+
+	ck_assert_uint_eq(counted(10, 16, wraps), 160);
+	ck_assert_uint_eq(counted(10, 16, wraps + 250), 250);
+	/* No tally is rounded away, and the counter starts again from 0. */
+	ck_assert_uint_eq(counted(500, 4, wraps + 950), 700);
+	ck_assert_uint_le(tallies[250].count, 2);
+	/* A few samples do not stand for what was not seen, now or later. */
+	ck_assert_uint_eq(counted(10, 1, wraps + 2000), 10 * WAIT_RAISE);
+	ck_assert_uint_eq(counted(10, 4, wraps + 2030), 30);
+}
+END_TEST
+
+START_TEST(the_switch_under_way_does_not_count)
+{
+	ck_assert_uint_eq(counted(1, 1, 100), 1);
+	ck_assert_uint_eq(counted(1, 1, 103), 1);
+	/* Over time it does. */
+	ck_assert_uint_eq(counted(1, 1, 106), 4);
+	ck_assert_uint_eq(counted(1, 1, 106), 1);
+}
+END_TEST
+
 START_TEST(what_is_met_first_stays)
 {
 	add(1, WAIT_SLEEP, 500, 800, 0);
@@ -233,6 +277,8 @@ Suite *wait_times_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, what_is_met_first_stays);
 	tcase_add_test(tcase, sums_are_the_scheduler_s);
+	tcase_add_test(tcase, counts_are_the_scheduler_s);
+	tcase_add_test(tcase, the_switch_under_way_does_not_count);
 	tcase_add_test(tcase, what_was_given_without_account_is_taken_off);
 	tcase_add_test(tcase, without_a_sample_of_one_the_other_has_all);
 	tcase_add_test(tcase, a_few_samples_do_not_stand_for_what_was_not_seen);
