@@ -196,10 +196,12 @@ static int prepare_part(const struct bpf *bpf, enum bpf_part part, struct profd_
 /* What cannot be found is not known: frames too many are no reason to do without the part. */
 static void find_glue(const struct profd_bpf *skeleton)
 {
-	const int program = bpf_program__fd(skeleton->progs.glue_find);
+	struct bpf_program *program = skeleton->progs.glue_find;
 
-	if (program >= 0)
-		(void)bpf_prog_test_run_opts(program, NULL);
+	if (bpf_program__fd(program) < 0)
+		return;
+	(void)bpf_prog_test_run_opts(bpf_program__fd(program), NULL);
+	bpf_program__unload(program);
 }
 
 static int load(const struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepare,

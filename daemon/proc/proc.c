@@ -99,6 +99,7 @@ void procs_free(struct procs *procs)
 	pid_set_release(&procs->large);
 	pid_set_release(&procs->changed);
 	free(procs->rescan.pids);
+	shares_clear(&procs->reopening.shares);
 	kin_release(&procs->kin);
 	free(procs);
 }
@@ -136,6 +137,7 @@ static struct process *add_process(struct procs *procs, uint32_t pid)
 	if (!process)
 		return NULL;
 	process->pid = pid;
+	process->used = procs->drains;
 	if (pid_table_add(&procs->by_pid, pid, process)) {
 		free(process);
 		return NULL;
@@ -307,6 +309,7 @@ const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono
 
 	if (!process)
 		return procs_current_now(procs, pid);
+	process->used = procs->drains;
 	program = process_program(process, mono_ns);
 	return program ? &program->image : NULL;
 }

@@ -57,8 +57,8 @@ void procs_look_again(struct procs *procs, uint32_t pid);
 /* To be called when a process was sampled in a file that the store has closed: its user has too
  * many files, or the user has that mapped the file first. The mappings are read again, which opens
  * the file for the user of this process: of each process at most every ten seconds, and of a few
- * processes in a second. */
-void procs_open_again(struct procs *procs, uint32_t pid);
+ * processes in a second, of which each user has a share. */
+void procs_open_again(struct procs *procs, uint32_t pid, uint32_t user);
 
 /* The events of side-band records, in order of `mono_ns`. Between procs_begin() and procs_end() the
  * watchers of the table are not notified; procs_end() notifies them once of each process that has

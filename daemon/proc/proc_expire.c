@@ -10,6 +10,8 @@
 
 #include <utlist.h>
 
+enum { LOOKED_AT = 256, LOOKED_AT_MOST = 2048 };
+
 /* Reads /proc only when the process may live on in other threads. */
 bool process_has_ended(const struct process *process)
 {
@@ -77,6 +79,7 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 	struct process *process, *next;
 
 	procs->forgotten_ns = mono_ns;
+	procs->drains++;
 	procs_be_patient(procs);
 	procs_tell_of_large(procs);
 	for (process = procs->replaced; process; process = next) {
@@ -95,13 +98,38 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 	procs_close_unmapped(procs);
 }
 
+static uint32_t age_of(const struct procs *procs, const struct process *process)
+{
+	return procs->drains - process->used;
+}
+
+/* Goes round the table, some processes further each time: of these, that which was asked for
+ * longest ago. Not since the last drain but one: the drain under way may still use it. */
+static struct process *seldom_used(struct procs *procs)
+{
+	struct process *process, *found = NULL;
+
+	for (int i = 0; i < (found ? LOOKED_AT : LOOKED_AT_MOST); i++) {
+		process = pid_table_next(&procs->by_pid, &procs->hand);
+		if (!process)
+			procs->hand = 0;
+		else if (age_of(procs, process) >= 2 && !process->is_read &&
+		         (!found || age_of(procs, process) > age_of(procs, found)))
+			found = process;
+	}
+	return found;
+}
+
 void procs_make_room(struct procs *procs)
 {
 	struct process *oldest = procs->ended;
 
-	if (!oldest)
-		return;
-	if (process_has_ended(oldest)) {
+	if (!oldest) {
+		oldest = seldom_used(procs);
+		procs->dropped += oldest != NULL;
+		if (oldest)
+			forget(procs, oldest);
+	} else if (process_has_ended(oldest)) {
 		procs->dropped++;
 		forget(procs, oldest);
 	} else {

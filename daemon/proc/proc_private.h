@@ -6,6 +6,7 @@
 
 #include "base/pid_set.h"
 #include "base/pid_table.h"
+#include "base/shares.h"
 #include "proc/kin.h"
 #include "proc/maps_reader.h"
 #include "proc/proc.h"
@@ -39,6 +40,7 @@ struct process {
 	uint64_t rest_until_ns; /* maps file is not read again before, because reading took long */
 	uint64_t looked_ns;     /* last reading because of an address that is in no mapping */
 	uint64_t reopened_ns;   /* last reading because of a file that was closed */
+	uint32_t used;          /* procs->drains when it was added, or its image was asked for */
 	bool is_read;           /* the maps file is being read */
 	uint32_t readings;      /* stale readings since the last good one */
 	uint32_t mapped;        /* newest->mapped when the reading was requested */
@@ -61,9 +63,14 @@ struct rescan {
 	uint32_t *pids; /* of the current round; NULL: there is none */
 	size_t count, next;
 	uint64_t began_ns, rounds, rested;
-	uint64_t lost_ns; /* when records were last lost */
-	struct read_quota fresh,
-		again; /* for new programs; for processes with files that were closed */
+	uint64_t lost_ns;        /* when records were last lost */
+	struct read_quota fresh; /* for new programs */
+};
+
+/* Readings requested in the current second for processes with files that were closed. */
+struct reopening {
+	uint64_t began_ns;
+	struct shares shares;
 };
 
 struct procs {
@@ -76,11 +83,14 @@ struct procs {
 	uint32_t opened_round;      /* of struct opened_batch */
 	struct pid_set large;       /* changed processes with many mappings, not reported yet */
 	struct rescan rescan;
+	struct reopening reopening;
 	bool holds;             /* between procs_begin() and procs_end() */
 	struct pid_set changed; /* processes that watchers are to be notified of */
 	struct pid_table by_pid;
 	size_t programs;
 	uint64_t forgotten_ns;    /* no request can refer to what ended before */
+	uint32_t drains;          /* how often procs_expire() was called */
+	uint32_t hand;            /* the pid from which on a living process gives way next */
 	struct process *ended;    /* in the order of their exit records */
 	struct process *replaced; /* living processes that ran other programs before */
 	struct kin kin;           /* parents that are no longer in the table */
@@ -126,7 +136,8 @@ void procs_list(struct procs *procs, struct process *process);
  * replaced programs when there is no room for more, which happens when processes come and go so
  * fast that each pid is soon reused. */
 void procs_forget_replaced(struct procs *procs, struct process *process);
-/* The table is full: drops the process that ended first. */
+/* The table is full: drops the process that ended first, else a living one that was not asked for
+ * lately. What is known of a living process can be read from /proc when it is asked for again. */
 void procs_make_room(struct procs *procs);
 /* Updates whether the program waits for files to be opened; called when its set has changed. */
 void program_wait(struct procs *procs, struct program *program);

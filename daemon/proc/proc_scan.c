@@ -31,7 +31,7 @@ enum { MAX_NEW = 50 };
 /* Those of a process with files that were closed are read again at most once every reopen_ns, and
  * those of MAX_REOPENED such processes in a second. */
 static const uint64_t reopen_ns = 10 * NSEC_PER_SEC;
-enum { MAX_REOPENED = 8 };
+enum { MAX_REOPENED = 16 };
 /* At start-up, for all running processes together. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
 
@@ -74,11 +74,11 @@ void procs_read(struct procs *procs, uint32_t pid)
 		process->is_read = true;
 }
 
-static bool may_read_maps(struct read_quota *quota, uint32_t max, uint64_t now_ns)
+static bool may_read_new(struct read_quota *quota, uint64_t now_ns)
 {
 	if (now_ns - quota->began_ns > NSEC_PER_SEC)
 		*quota = (struct read_quota){.began_ns = now_ns};
-	return quota->count++ < max;
+	return quota->count++ < MAX_NEW;
 }
 
 void procs_read_new(struct procs *procs, uint32_t pid)
@@ -88,7 +88,7 @@ void procs_read_new(struct procs *procs, uint32_t pid)
 
 	if (!rescan->lost_ns || now_ns - rescan->lost_ns > news_ns)
 		return;
-	if (may_read_maps(&rescan->fresh, MAX_NEW, now_ns))
+	if (may_read_new(&rescan->fresh, now_ns))
 		procs_read(procs, pid);
 }
 
@@ -242,7 +242,17 @@ int procs_scan(struct procs *procs)
 	return err;
 }
 
-void procs_open_again(struct procs *procs, uint32_t pid)
+static bool may_open_again(struct reopening *reopening, uint32_t user, uint64_t now_ns)
+{
+	if (now_ns - reopening->began_ns > NSEC_PER_SEC) {
+		shares_clear(&reopening->shares);
+		reopening->shares.whole = MAX_REOPENED;
+		reopening->began_ns = now_ns;
+	}
+	return shares_take_beside_root(&reopening->shares, user, 1);
+}
+
+void procs_open_again(struct procs *procs, uint32_t pid, uint32_t user)
 {
 	struct process *process = procs_find(procs, pid);
 	uint64_t now_ns = clock_mono_ns();
@@ -250,7 +260,7 @@ void procs_open_again(struct procs *procs, uint32_t pid)
 	if (!process || process->exited || now_ns < process->rest_until_ns ||
 	    (process->reopened_ns && now_ns - process->reopened_ns < reopen_ns))
 		return;
-	if (!may_read_maps(&procs->rescan.again, MAX_REOPENED, now_ns))
+	if (!may_open_again(&procs->reopening, user, now_ns))
 		return;
 	process->reopened_ns = now_ns;
 	procs_read(procs, pid);

@@ -146,17 +146,36 @@ START_TEST(those_that_ended_give_way)
 }
 END_TEST
 
-START_TEST(those_that_live_do_not)
+/* A program that forks as often as it may does not keep others out of the table, nor does it push
+ * out what is sampled. */
+START_TEST(those_that_live_give_way_if_they_are_not_asked_for)
 {
 	struct proc_stats stats;
+	uint32_t refused = 0;
 
 	for (uint32_t i = 0; i < MAX_PROCESSES - 1; i++)
 		procs_fork(procs, PARENT, FIRST + i, 200 + i);
+	/* They were all started since the last drain. */
 	procs_fork(procs, PARENT, CHILD, 200 + MAX_PROCESSES);
 	ck_assert(!procs_known(procs, CHILD));
-	ck_assert(procs_known(procs, FIRST));
+	for (int drain = 0; drain < 2; drain++)
+		procs_expire(procs, 100);
+	for (uint32_t i = 0; i < MAX_PROCESSES; i++) {
+		if (i % 1000 == 0) {
+			procs_expire(procs, 100);
+			ck_assert_ptr_nonnull(procs_image(procs, PARENT, UINT64_MAX));
+			ck_assert_ptr_nonnull(procs_image(procs, FIRST + 7, UINT64_MAX));
+		}
+		procs_fork(procs, PARENT, CHILD + i, 300 + MAX_PROCESSES);
+		refused += !procs_known(procs, CHILD + i);
+	}
+	/* Among those that are as new, none is found. */
+	ck_assert_uint_le(refused, 2);
+	ck_assert(procs_known(procs, PARENT));
+	ck_assert(procs_known(procs, FIRST + 7));
 	procs_get_stats(procs, &stats);
-	ck_assert_uint_eq(stats.dropped, 1);
+	ck_assert_uint_eq(stats.processes, MAX_PROCESSES);
+	ck_assert_uint_ge(stats.dropped, MAX_PROCESSES);
 }
 END_TEST
 
@@ -232,7 +251,7 @@ Suite *procs_told_suite(void)
 	tcase_add_test(tests, a_pid_that_is_used_again_is_told_of);
 	tcase_add_test(tests, otherwise_it_is_told_at_once);
 	tcase_add_test(tests, those_that_ended_give_way);
-	tcase_add_test(tests, those_that_live_do_not);
+	tcase_add_test(tests, those_that_live_give_way_if_they_are_not_asked_for);
 	tcase_add_test(tests, programs_of_pids_that_are_used_again_are_forgotten);
 	tcase_add_test(tests, programs_have_a_bound);
 	tcase_add_test(tests, who_has_the_pid_of_a_parent_is_not_taken_for_it);
