@@ -179,6 +179,7 @@ HOSTILE = (
     attack("told_code", FOLDER),
     attack("deep_stacks", 250, 2),
     attack("command_lines", 30, ask="/processes?cmdline=1"),
+    attack("forged_python.py", 400, 400),
     attack("slow_headers.py", PORT, 100, 2),
 )
 

@@ -7,7 +7,11 @@ import unittest
 from daemon import BUILD, Daemon
 from hostile_runs import NOBODY
 from proc_files import fields
+from pythons import system_python
 from test_hostile_users import Sieges, needs_fuse
+from workload import Workload
+
+NAMED = "def inner():\n while True: pass\ndef outer():\n inner()\nprint('ready', flush=True)\nouter()\n"
 
 
 class HostileUsers(Sieges):
@@ -42,6 +46,20 @@ class HostileUsers(Sieges):
 
     def test_told_code(self):
         self.assert_held(self.besiege("told_code", self.folder, seconds=20), 128)
+
+    def test_forged_python(self):
+        """Other users' Python programs have their names meanwhile."""
+        named = []
+
+        def name(server):
+            identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            with Workload(system_python().path, "-c", NAMED, **identity) as workload:
+                server.profile(f"seconds=2&pid={workload.pid}")
+                profile = server.profile(f"seconds=4&pid={workload.pid}")
+            named.append(profile.total(0, lambda s: {"outer", "inner"} <= set(s.names)) / profile.total(0))
+
+        self.assert_held(self.besiege("forged_python.py", 400, 400, meanwhile=name), 128)
+        self.assertGreater(named[0], 0.98)
 
     def test_stopped_readers(self):
         self.assert_held(self.besiege("stop_readers", uid=NOBODY), 64)
