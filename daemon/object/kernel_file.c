@@ -8,8 +8,10 @@
 #include "base/text.h"
 #include "object/maps.h"
 
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { MAX_MAPS_BYTES = 8 << 20 };
@@ -59,6 +61,13 @@ static bool ask_kernel(int fd, struct kernel_file *ret_file)
 	err = buf_read_file(&maps, "/proc/self/maps", MAX_MAPS_BYTES);
 	munmap(at, page_bytes);
 	return !err && kernel_file_find(buf_text(&maps), maps.len, (uintptr_t)at, ret_file);
+}
+
+bool kernel_file_has_doubles(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) || fs.f_type == BTRFS_SUPER_MAGIC;
 }
 
 bool kernel_file_is(const struct kernel_file *file, int fd, const struct stat *st)

@@ -19,6 +19,10 @@ struct kernel_file {
 };
 
 bool kernel_file_is(const struct kernel_file *file, int fd, const struct stat *st);
+/* Whether other files may have the same numbers: on btrfs, all subvolumes have the same device
+ * here, and each counts its inodes for itself. Any user may make a subvolume. Asks the file
+ * system. */
+bool kernel_file_has_doubles(int fd);
 /* Finds the file of the mapping that contains an address, in the text of a maps file. False: there
  * is no such mapping. */
 bool kernel_file_find(const char *bytes, size_t len, uint64_t address,

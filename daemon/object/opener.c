@@ -22,11 +22,12 @@ static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
  * this time, then after twice as long each time. */
 static const uint64_t first_rest_ns = 2 * NSEC_PER_SEC, longest_rest_ns = 10 * NSEC_PER_SEC;
 
-/* The user is part of the key: with shared tickets one user could delay the files of another.
- * Hashed as bytes. */
+/* The user is part of the key: with shared tickets one user could delay the files of another. So is
+ * a hash of the path, for files that have the same numbers: kernel_file_has_doubles(). Hashed as
+ * bytes. */
 struct opening_key {
 	struct file_key file;
-	uint64_t user;
+	uint64_t user, path;
 };
 
 struct opening {
@@ -284,7 +285,11 @@ static uint32_t next_ticket(struct opener *opener)
 
 uint32_t opener_open(struct opener *opener, const struct file_key *key, const struct place *place)
 {
-	const struct opening_key wanted = {*key, place->user};
+	const struct opening_key wanted = {
+		.file = *key,
+		.user = place->user,
+		.path = XXH3_64bits_withSeed(place->path, strlen(place->path), hash_seed()),
+	};
 	struct opening *opening = NULL;
 	uint32_t id;
 

@@ -385,19 +385,27 @@ static int open_below_limit(const struct place *place, bool *ret_is_it)
 	return fd < 0 ? fd : TAKE_FD(fd);
 }
 
+/* Whether no other file has the key. */
+static bool is_sole(const struct file_key *key, int fd)
+{
+	return key->generation || !kernel_file_has_doubles(fd);
+}
+
 /* `otherwise`: the id to return if the file cannot be opened. */
 static uint32_t open_file(struct store *store, const struct file_key *key,
                           const struct place *place, uint32_t otherwise)
 {
 	bool is_it = false;
 	_cleanup_close_ int fd = open_below_limit(place, &is_it);
-	/* A file that may be another one must not be remembered under the key. */
-	struct names names = {.key = fd >= 0 && is_it ? key_alias(key) : (struct alias_name){0}};
+	struct names names = {.key = {0}};
 	int err = fd < 0 ? fd : stamp_read(fd, &names.stamp);
 	struct object *object = NULL;
 	char shown[MAX_PATH_BYTES];
 	uint32_t id;
 
+	/* A file that may be another one must not be remembered under the key. */
+	if (fd >= 0 && is_it && is_sole(key, fd))
+		names.key = key_alias(key);
 	if (err < 0)
 		return otherwise ?: remember(store, err, NULL, &names);
 	names.file = file_alias(&names.stamp);

@@ -27,7 +27,7 @@ debian_packages()
 		libgnutls28-dev libyaml-dev libcrypt-dev libjansson-dev libseccomp-dev libinih-dev libiberty-dev libzydis-dev \
 		libxxhash-dev uthash-dev check curl openssl python3 procps iproute2 \
 		musl-tools ca-certificates git clang-format clang-tidy codespell cppcheck shellcheck \
-		binutils dwz gfortran debuginfod libc6-dbg util-linux xz-utils \
+		binutils dwz gfortran debuginfod libc6-dbg util-linux xz-utils btrfs-progs \
 		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
 		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev \
 		python3-venv fonts-dejavu-core \
@@ -56,7 +56,7 @@ fedora_packages()
 		gnutls-devel libyaml-devel libxcrypt-devel openssl \
 		libuv-devel jansson-devel libseccomp-devel inih-devel binutils-devel zydis-devel uthash-devel xxhash-devel check-devel curl python3 procps-ng \
 		iproute ca-certificates git-core clang-tools-extra codespell cppcheck ShellCheck libasan libubsan \
-		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux xz \
+		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux xz btrfs-progs \
 		python3-numpy python3-greenlet python3-gevent jemalloc gperftools-libs mimalloc \
 		chromium dejavu-sans-fonts \
 		man-db mandoc zsh fish

@@ -5,6 +5,7 @@ of others.
 
 import contextlib
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -68,6 +69,33 @@ class HostileFiles(unittest.TestCase):
         inode = os.stat(target).st_ino
         subprocess.run(["cp", source, target], check=True)
         self.assertEqual(os.stat(target).st_ino, inode)
+
+    def test_the_same_inode_of_another_subvolume(self):
+        """On btrfs, whose subvolumes anybody may make, maps files show the same numbers for both programs."""
+        if not shutil.which("mkfs.btrfs") or "btrfs" not in pathlib.Path("/proc/filesystems").read_text(encoding="ascii"):
+            host_lacks("btrfs")
+            return
+        self.server.stop()  # it would hold files of the file system open
+        image, mounted = self.path("image"), self.path("btrfs")
+        with open(image, "wb") as file:
+            file.truncate(128 << 20)
+        os.mkdir(mounted)
+        subprocess.run(["mkfs.btrfs", "-q", image], check=True, capture_output=True)
+        subprocess.run(["mount", "-o", "loop", image, mounted], check=True)
+        self.stack.callback(subprocess.run, ["umount", "--lazy", mounted], check=True)
+        paths, functions = {}, ("victim_spins_01", "victim_spins_02")
+        for function in functions:
+            folder = os.path.join(mounted, function)
+            subprocess.run(["btrfs", "-q", "subvolume", "create", folder], check=True)
+            paths[function] = shutil.copy(self.version(function, function), folder)
+        self.assertEqual(len({os.stat(path).st_ino for path in paths.values()}), 1)
+        with contextlib.ExitStack() as running:
+            started = {function: running.enter_context(Workload(path)) for function, path in paths.items()}
+            # They run already when the daemon starts, which reads their maps files.
+            self.server = running.enter_context(Daemon())
+            found = {function: self.names(process) for function, process in started.items()}
+        for function in functions:
+            self.assert_only(found[function], function)
 
     def test_overwritten_in_place(self):
         app = self.version("app", "victim_spins_01")
