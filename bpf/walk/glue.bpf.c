@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "bpf/walk/glue.bpf.h"
 
-u64 glue_starts[GLUE_SYMBOLS];
+u64 glue_starts[GLUE_SYMBOLS], glue_is_known;
 
 #define GLUE(tracepoint, class)                                                \
 	static const char name_of_##tracepoint[] = "__traceiter_" #tracepoint; \
@@ -13,8 +13,10 @@ static __always_inline void find(const char *name, u32 size, u32 at)
 {
 	u64 found = 0;
 
-	if (!bpf_kallsyms_lookup_name(name, (int)size, 0, &found))
-		glue_starts[at] = found;
+	if (bpf_kallsyms_lookup_name(name, (int)size, 0, &found))
+		return;
+	glue_starts[at] = found;
+	glue_is_known = 1;
 }
 
 /* The daemon runs this once, before it attaches a program that walks kernel stacks. */

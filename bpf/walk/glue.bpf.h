@@ -4,8 +4,8 @@
  * program and bpf_trace_run*() come up to two more, which depends on how the kernel was compiled
  * (the first may be a tail call) and on how many programs, of whoever, are attached to the
  * tracepoint (for one alone the second is left out). So these are found by their addresses, which
- * glue_find looks up when the programs that need them are loaded. Where they are hidden
- * (kernel.kptr_restrict = 2), such frames stay in the stack.
+ * glue_find looks up when the programs that need them are loaded. Where none can be found
+ * (kernel.kptr_restrict = 2), one frame is taken for glue, as on most kernels.
  */
 #pragma once
 
@@ -27,6 +27,7 @@ enum {
 };
 
 extern u64 glue_starts[GLUE_SYMBOLS]; /* 0: there is no such function, or it is not known */
+extern u64 glue_is_known;
 
 static __always_inline int is_glue(u64 pc)
 {
@@ -39,6 +40,8 @@ static __always_inline int is_glue(u64 pc)
 /* How many of the innermost frames are glue. */
 static __always_inline u32 glue_frames(const u64 *frames)
 {
+	if (!glue_is_known)
+		return 1;
 	if (!is_glue(frames[0]))
 		return 0;
 	return is_glue(frames[1]) ? 2 : 1;

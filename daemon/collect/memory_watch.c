@@ -77,10 +77,7 @@ static const char *last_name(const struct memory_watch *watch, const struct memo
 /* Names change with every exec, which the process table learns of. */
 static const char *name_of(const struct memory_watch *watch, const struct memory_reading *reading)
 {
-	struct procs *procs = watch->config.procs;
-
-	return procs_known(procs, reading->pid) ? procs_image(procs, reading->pid, UINT64_MAX)->comm
-	                                        : last_name(watch, reading);
+	return procs_comm_of(watch->config.procs, reading->pid) ?: last_name(watch, reading);
 }
 
 /* Until the history is full, profd itself grows by what it records. */

@@ -28,7 +28,6 @@ struct tallying {
 	uint64_t words[MAX_STACK_FRAMES];
 	uint64_t device; /* the latest, with its name */
 	char disk[DISK_NAME_BYTES];
-	uint32_t user; /* that the tally under way is of */
 };
 
 /* A kernel caller's pc is its return address, which may be the next function's first byte. */
@@ -51,7 +50,7 @@ static uint32_t add_user(struct tallying *on, uint32_t root, uint64_t key, uint3
 	on->frames.root = root;
 	uint32_t path = frames_add(&on->frames, image, &stack);
 	if (on->frames.places.met_closed)
-		procs_open_again(on->half->tables->procs, pid, on->user);
+		procs_open_again(on->half->tables->procs, pid);
 	return path;
 }
 
@@ -276,7 +275,6 @@ int tallies_fill(struct half *half, struct source_state *state, struct builder *
 		if (drained->tally_keys[i].kind != state->kind)
 			continue;
 		*ret_samples += drained->tallies[i].count;
-		on.user = drained->tallies[i].user;
 		if (state->kind == KIND_waker)
 			add_waker(&on, &drained->tally_keys[i], &drained->tallies[i]);
 		else if (state->kind == KIND_block && !drained->tally_keys[i].pid)

@@ -330,6 +330,13 @@ uint32_t procs_parent(const struct procs *procs, uint32_t pid)
 	return process ? process->parent : 0;
 }
 
+const char *procs_comm_of(const struct procs *procs, uint32_t pid)
+{
+	const struct process *process = procs_find(procs, pid);
+
+	return process ? process->newest->image.comm : NULL;
+}
+
 bool procs_known(const struct procs *procs, uint32_t pid)
 {
 	return procs_find(procs, pid) != NULL;

@@ -58,7 +58,7 @@ void procs_look_again(struct procs *procs, uint32_t pid);
  * many files, or the user has that mapped the file first. The mappings are read again, which opens
  * the file for the user of this process: of each process at most every ten seconds, and of a few
  * processes in a second, of which each user has a share. */
-void procs_open_again(struct procs *procs, uint32_t pid, uint32_t user);
+void procs_open_again(struct procs *procs, uint32_t pid);
 
 /* The events of side-band records, in order of `mono_ns`. Between procs_begin() and procs_end() the
  * watchers of the table are not notified; procs_end() notifies them once of each process that has
@@ -97,6 +97,9 @@ struct procs_watcher {
 };
 void procs_watch(struct procs *procs, struct procs_watcher *watcher);
 void procs_unwatch(struct procs *procs, struct procs_watcher *watcher);
+/* The name of the program that it runs; NULL: it is not known. Unlike procs_image(), this does not
+ * count as asking for the process. */
+const char *procs_comm_of(const struct procs *procs, uint32_t pid);
 bool procs_known(const struct procs *procs, uint32_t pid);
 bool procs_ended(const struct procs *procs, uint32_t pid); /* has ended, or is not known */
 /* The process that started `pid`; 0: not known. That process may be gone, and its number may be in

@@ -2,11 +2,13 @@
 /*
  * What the table forgets. There are two lists, so that a drain goes only through processes with
  * something to forget: processes that ended, in the order of their exit records, and living
- * processes that have run another program before.
+ * processes that have run another program before. When the table is full, it forgets living ones as
+ * well.
  */
 #include "proc/proc_private.h"
 
 #include "base/bounds.h"
+#include "base/clock.h"
 
 #include <utlist.h>
 
@@ -80,6 +82,7 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 
 	procs->forgotten_ns = mono_ns;
 	procs->drains++;
+	procs->searched_in_vain = false;
 	procs_be_patient(procs);
 	procs_tell_of_large(procs);
 	for (process = procs->replaced; process; process = next) {
@@ -104,11 +107,14 @@ static uint32_t age_of(const struct procs *procs, const struct process *process)
 }
 
 /* Goes round the table, some processes further each time: of these, that which was asked for
- * longest ago. Not since the last drain but one: the drain under way may still use it. */
+ * longest ago. Not since the last drain but one: the drain under way may still use it. Where none
+ * is found, there is no other search until the next drain. */
 static struct process *seldom_used(struct procs *procs)
 {
 	struct process *process, *found = NULL;
 
+	if (procs->searched_in_vain)
+		return NULL;
 	for (int i = 0; i < (found ? LOOKED_AT : LOOKED_AT_MOST); i++) {
 		process = pid_table_next(&procs->by_pid, &procs->hand);
 		if (!process)
@@ -117,6 +123,7 @@ static struct process *seldom_used(struct procs *procs)
 		         (!found || age_of(procs, process) > age_of(procs, found)))
 			found = process;
 	}
+	procs->searched_in_vain = !found;
 	return found;
 }
 
@@ -124,15 +131,16 @@ void procs_make_room(struct procs *procs)
 {
 	struct process *oldest = procs->ended;
 
+	if (oldest && !process_has_ended(oldest)) {
+		keep(procs, oldest, oldest->exit_mono_ns);
+		oldest = NULL;
+	}
 	if (!oldest) {
 		oldest = seldom_used(procs);
-		procs->dropped += oldest != NULL;
-		if (oldest)
-			forget(procs, oldest);
-	} else if (process_has_ended(oldest)) {
-		procs->dropped++;
-		forget(procs, oldest);
-	} else {
-		keep(procs, oldest, oldest->exit_mono_ns);
+		if (!oldest)
+			return;
+		oldest->exit_mono_ns = clock_mono_ns();
 	}
+	procs->dropped++;
+	forget(procs, oldest);
 }

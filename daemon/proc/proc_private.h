@@ -90,6 +90,7 @@ struct procs {
 	size_t programs;
 	uint64_t forgotten_ns;    /* no request can refer to what ended before */
 	uint32_t drains;          /* how often procs_expire() was called */
+	bool searched_in_vain;    /* since the last drain, none was found that may give way */
 	uint32_t hand;            /* the pid from which on a living process gives way next */
 	struct process *ended;    /* in the order of their exit records */
 	struct process *replaced; /* living processes that ran other programs before */
@@ -137,7 +138,8 @@ void procs_list(struct procs *procs, struct process *process);
  * fast that each pid is soon reused. */
 void procs_forget_replaced(struct procs *procs, struct process *process);
 /* The table is full: drops the process that ended first, else a living one that was not asked for
- * lately. What is known of a living process can be read from /proc when it is asked for again. */
+ * lately. Most of what is known of a living process is read from /proc when it is asked for again:
+ * not when it started, nor which programs it ran before. */
 void procs_make_room(struct procs *procs);
 /* Updates whether the program waits for files to be opened; called when its set has changed. */
 void program_wait(struct procs *procs, struct program *program);

@@ -5,7 +5,9 @@
  * (proc/maps_reader.h), so records of the same process may arrive meanwhile. The text is then older
  * than what is known, and the file is read again.
  */
+#include "base/bounds.h"
 #include "base/clock.h"
+#include "proc/owner.h"
 #include "proc/parent.h"
 #include "proc/proc_private.h"
 
@@ -197,7 +199,9 @@ void procs_scan_pid(struct procs *procs, uint32_t pid)
 	struct process *process = procs_find(procs, pid);
 
 	if (!process) {
-		procs_current(procs, pid);
+		/* A full table has what was asked for; the others can wait until they are. */
+		if (procs->by_pid.count < MAX_PROCESSES || procs->ended)
+			procs_current(procs, pid);
 		return;
 	}
 	if (!process->parent)
@@ -252,7 +256,7 @@ static bool may_open_again(struct reopening *reopening, uint32_t user, uint64_t 
 	return shares_take_beside_root(&reopening->shares, user, 1);
 }
 
-void procs_open_again(struct procs *procs, uint32_t pid, uint32_t user)
+void procs_open_again(struct procs *procs, uint32_t pid)
 {
 	struct process *process = procs_find(procs, pid);
 	uint64_t now_ns = clock_mono_ns();
@@ -260,8 +264,8 @@ void procs_open_again(struct procs *procs, uint32_t pid, uint32_t user)
 	if (!process || process->exited || now_ns < process->rest_until_ns ||
 	    (process->reopened_ns && now_ns - process->reopened_ns < reopen_ns))
 		return;
-	if (!may_open_again(&procs->reopening, user, now_ns))
-		return;
 	process->reopened_ns = now_ns;
+	if (!may_open_again(&procs->reopening, owner_read(pid), now_ns))
+		return;
 	procs_read(procs, pid);
 }

@@ -141,6 +141,9 @@ static void settle_count(struct thread *thread)
 	s32 due = (s32)(thread->switches - thread->counted);
 
 	thread->wanted_count = thread->sampled_count;
+	/* No sample of this round can stand for what is due. */
+	if (thread->is_known && !thread->sampled_count)
+		return;
 	if (thread->is_known && distance(due > 0 ? (u32)due : 0, thread->sampled_count) <= EDGE) {
 		thread->counted += (u32)thread->sampled_count;
 		return;
@@ -186,11 +189,10 @@ static void settle(struct thread *thread, u64 span_ns)
 /* Counts are whole numbers. What rounding takes from one tally, the next has. */
 static u64 weigh_count(struct thread *thread, u64 count)
 {
-	double factor = (double)thread->wanted_count / (double)thread->sampled_count;
-	u64 before = (u64)((double)thread->weighed * factor);
+	u64 before = thread->weighed * thread->wanted_count / thread->sampled_count;
 
 	thread->weighed += count;
-	return (u64)((double)thread->weighed * factor) - before;
+	return thread->weighed * thread->wanted_count / thread->sampled_count - before;
 }
 
 static void weigh(struct wait_times *times, const struct tally_key *key, struct tally *tally)

@@ -11,7 +11,8 @@
  * beyond that is a sample of its own, without a stack.
  *
  * The scheduler also counts how often it has switched away from a thread. The number of waits for
- * which samples stand is made to agree with that in the same way.
+ * which samples stand is made to agree with that in the same way, but what is left of it beyond
+ * WAIT_RAISE is given up.
  *
  * What a thread waits before it is met for the first time, and in halves after which nothing is
  * known of it, is as long as samples say. Loop thread only.

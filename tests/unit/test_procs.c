@@ -276,12 +276,12 @@ START_TEST(closed_files_are_opened_again)
 	ck_assert_int_eq(procs_scan(procs), 0);
 	store_get_stats(store, &before);
 	ck_assert_uint_gt(before.evicted, 0);
-	procs_open_again(procs, PID, 0); /* there is no such process */
-	procs_open_again(procs, (uint32_t)getpid(), 0);
+	procs_open_again(procs, PID); /* there is no such process */
+	procs_open_again(procs, (uint32_t)getpid());
 	store_get_stats(store, &after);
 	ck_assert_uint_gt(after.opened, before.opened);
 	/* Not at once again. */
-	procs_open_again(procs, (uint32_t)getpid(), 0);
+	procs_open_again(procs, (uint32_t)getpid());
 	store_get_stats(store, &later);
 	ck_assert_uint_eq(later.opened, after.opened);
 }

@@ -113,6 +113,9 @@ START_TEST(counts_are_the_scheduler_s)
 	/* A few samples do not stand for what was not seen, now or later. */
 	ck_assert_uint_eq(counted(10, 1, wraps + 2000), 10 * WAIT_RAISE);
 	ck_assert_uint_eq(counted(10, 4, wraps + 2030), 30);
+	/* A part of a wait that goes on counts none. */
+	ck_assert_uint_eq(counted(1, 0, wraps + 2040), 0);
+	ck_assert_uint_eq(counted(2, 4, wraps + 2050), 20);
 }
 END_TEST
 
