@@ -83,14 +83,14 @@ class Here(unittest.TestCase):
 
     def test_types_are_those_that_run(self):
         """The doctor reports exactly the types in use. Heap profiles, which are loaded on demand, complete them; the one for
-        watching GPUs may be missing."""
+        watching GPUs may be missing, and a program that runs once is no longer there."""
         with Workload("spin_two") as workload:
             self.assertIn(shared().get(f"/heap?pid={workload.pid}&seconds=1&force=1").status, (200, 422))
         ids = shared().bpf_ids()
         for kind, check in (("prog", "BPF program types"), ("map", "BPF map types")):
             wanted = set(self.found.lines[check].split(", "))
             types = {entry["type"] for entry in bpftool(kind, "list") if entry["id"] in ids[kind]}
-            self.assertEqual(wanted - types - {"lru_hash"}, set())
+            self.assertEqual(wanted - types - {"lru_hash", "syscall"}, set())
             self.assertEqual(types - wanted, set())
 
     def test_helpers_are_known_to_bpftool(self):

@@ -100,7 +100,7 @@ class Awaits(unittest.TestCase):
         for _, wall, whole in self.each():
             def idle(profile):
                 return sum(s.values[1] for s in profile.samples if "BaseEventLoop._run_once" in s.names and s.labels["state"] == "sleep")
-            self.assertGreater(idle(whole) / whole.duration_ns, 0.3)  # 0.7 on quiet CPUs
+            self.assertGreater(idle(whole) / whole.duration_ns, 0.15)  # 0.7 on quiet CPUs, 0.3 on busy ones
             self.assertLess(idle(wall) / wall.duration_ns, 0.02)
             self.assertTrue(any("event loops that wait for their tasks left out: " in text for text in wall.comments), wall.comments)
             readings = next(text for text in wall.comments if text.startswith("tasks of process "))
