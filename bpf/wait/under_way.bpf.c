@@ -44,9 +44,7 @@ static __always_inline void continue_wait(struct task_struct *task, struct scrat
 	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), weight;
 	u64 queued = queued_at(task, wait, until), slept;
 
-	scratch->waited_ns = until - wait->ran_ns;
-	scratch->delayed_ns = task->sched_info.run_delay + (until - queued);
-	scratch->switches = task->nvcsw + task->nivcsw;
+	take_account(task, scratch, wait, until, task->sched_info.run_delay + (until - queued));
 	scratch->key = wait->key;
 	barrier();
 	if (until <= since || *(volatile u64 *)&wait->began_ns != began_ns)

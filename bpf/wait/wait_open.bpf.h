@@ -116,6 +116,15 @@ static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)
 		give_back(place, seat);
 }
 
+/* The scheduler's account of a thread up to a moment of its wait; see struct tally. */
+static __always_inline void take_account(const struct task_struct *task, struct scratch *scratch,
+                                         const struct wait *wait, u64 until, u64 delayed_ns)
+{
+	scratch->waited_ns = until - wait->ran_ns;
+	scratch->delayed_ns = delayed_ns;
+	scratch->switches = task->nvcsw + task->nivcsw;
+}
+
 /* Adds who ended a wait whose last part has just been added. `began_ns` tells whether the entry is
  * still that wait's. The key is made in its place: the stack of a program is small. */
 static __always_inline void put_waker(struct scratch *scratch, u32 at, struct wait *wait,
@@ -161,9 +170,7 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 	if (*(volatile u64 *)&wait->began_ns != began_ns ||
 	    __sync_lock_test_and_set(&wait->has_ended, 1))
 		return;
-	scratch->waited_ns = until - wait->ran_ns;
-	scratch->delayed_ns = task->sched_info.run_delay;
-	scratch->switches = task->nvcsw + task->nivcsw;
+	take_account(task, scratch, wait, until, task->sched_info.run_delay);
 	left = until > since ? until - since : 0;
 	runnable = task->sched_info.run_delay - wait->run_delay;
 	if (runnable > left || WAIT_STATE_OF(detail) == WAIT_RUNNABLE)

@@ -40,10 +40,11 @@ static __always_inline u32 kernel_frames(void *ctx, u32 at, struct scratch *scra
 static __always_inline u64 walk_kernel(void *ctx, u32 at)
 {
 	struct scratch *scratch = scratch_get(at);
-	u32 len = scratch ? kernel_frames(ctx, at, scratch, 0, MAX_KERNEL_FRAMES) : 0;
+	u32 len;
 
 	if (!scratch)
 		return STACK_LOST;
+	len = kernel_frames(ctx, at, scratch, 0, MAX_KERNEL_FRAMES);
 	return len ? stack_store(at, len) : STACK_NONE;
 }
 

@@ -209,8 +209,7 @@ static int offcpu_fill(struct half *half, struct source_state *state, struct bui
 		wait_times_weigh(own->times, half->drained,
 		                 half->span.end_mono_ns - half->span.start_mono_ns);
 	err = tallies_fill(half, state, into, ret_samples);
-	if (*ret_samples == waits_in(half->drained))
-		*ret_samples = sampled;
+	*ret_samples = sampled;
 	while (own && wait_times_left(own->times, &at, &left))
 		tallies_add_unseen(half, into, left.tally, left.ns);
 	return err;

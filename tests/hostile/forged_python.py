@@ -42,15 +42,20 @@ def copies(address, size, count):
     return buffer, ctypes.addressof(buffer)
 
 
+def insert(before, offset, first, size, count):
+    """Links structures, each of which has its successor at the offset, into a list."""
+    after = word(before + offset)
+    for i in range(count):
+        word(first + i * size + offset, first + (i + 1) * size if i + 1 < count else after)
+    if count:
+        word(before + offset, first)
+
+
 def forge_threads(newest, count):
     """Puts thread states between the newest one and the next. Returns where the interpreter has the head of the list."""
     buffer, first = copies(newest, THREAD_BYTES, count)
-    after = word(newest + NEXT)
-    for i in range(count):
-        ctypes.memset(first + i * THREAD_BYTES, 0, THREAD_BYTES)
-        word(first + i * THREAD_BYTES + NEXT, first + (i + 1) * THREAD_BYTES if i + 1 < count else after)
-    if count:
-        word(newest + NEXT, first)
+    ctypes.memset(first, 0, THREAD_BYTES * count)
+    insert(newest, NEXT, first, THREAD_BYTES, count)
     interpreter = word(newest + INTERPRETER)
     return buffer, find(interpreter, INTERPRETER_BYTES, struct.pack("<Q", newest))
 
@@ -62,12 +67,9 @@ def forge_frames(frame, offsets, count):
     line = find(code, CODE_BYTES, struct.pack("<I", FIRST_LINE)) - code
     codes, first_code = copies(code, CODE_BYTES, count)
     frames, first = copies(frame, FRAME_BYTES, count)
-    outer = word(frame + at_previous)
     for i in range(count):
         word(first + i * FRAME_BYTES + at_code, first_code + i * CODE_BYTES)
-        word(first + i * FRAME_BYTES + at_previous, first + (i + 1) * FRAME_BYTES if i + 1 < count else outer)
-    if count:
-        word(frame + at_previous, first)
+    insert(frame, at_previous, first, FRAME_BYTES, count)
     return codes, frames, line
 
 
