@@ -106,7 +106,7 @@ class Names(unittest.TestCase):
                 if not reference.agrees(frames, [answers[address] for answers in asked])
             }
             with self.subTest(name):
-                self.assertEqual(len(wrong), 0, f"of {len(found)}: {dict(list(wrong.items())[:3])}")
+                self.assertEqual(len(wrong), 0, f"of {len(found)}: {dict(list(wrong.items())[:3])}; {self.profile.comments}")
 
     def test_every_sampled_name_is_demangled_as_others_do(self):
         for name in self.with_lines():
