@@ -31,6 +31,7 @@ struct task_reading {
 	struct runtime_tasks tasks;
 	int err;
 	uint64_t at_ns;
+	uint64_t cost_ns; /* CPU time */
 };
 
 struct task_watch {
@@ -84,9 +85,11 @@ static uint64_t mean_ns(const struct task_watch *watch)
 static void run_aside(struct aside_call *call)
 {
 	struct task_reading *reading = (struct task_reading *)call;
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	reading->at_ns = clock_mono_ns();
 	reading->err = runtime_tasks_read(&reading->plan, &reading->tasks);
+	reading->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
 /* Makes the reading; afterwards `next` is NULL unless it has succeeded. */
@@ -95,10 +98,16 @@ static void make_reading(struct task_watch *watch)
 	struct task_watches *watches = watch->watches;
 	int err = watch->next ? aside_run(watches->aside, &watch->next->call, PATIENCE_NS) : 0;
 
-	if (err == -ETIMEDOUT)
+	watch->cost_ns = 0;
+	if (err == -ETIMEDOUT) {
 		watch->next = NULL;
-	if (watch->next && (err || watch->next->err ||
-	                    collector_check_tasks(watches->collector, &watch->next->plan)))
+		watch->cost_ns = PATIENCE_NS;
+	}
+	if (!watch->next)
+		return;
+	watch->cost_ns = watch->next->cost_ns;
+	if (err || watch->next->err ||
+	    collector_check_tasks(watches->collector, &watch->next->plan))
 		drop(&watch->next);
 }
 
@@ -121,14 +130,14 @@ static void account(struct task_watch *watch, uint64_t until_ns)
 static void run_reading(struct job *job)
 {
 	struct task_watch *watch = watch_of(job);
-	uint64_t began_ns = clock_mono_ns();
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	make_reading(watch);
 	account(watch, watch->next ? watch->next->at_ns : clock_mono_ns());
 	drop(&watch->last);
 	watch->last = watch->next;
 	watch->next = NULL;
-	watch->cost_ns = clock_mono_ns() - began_ns;
+	watch->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
 static void run_slice(struct job *job)

@@ -75,8 +75,8 @@ class Awaits(unittest.TestCase):
             # CPUs it takes longer to compute.
             runs = found[("", "running", "computes")]
             self.assertAlmostEqual(rests / (rests + runs), 0.75, delta=0.08)
-            # There, the reader of tasks often has a CPU when the program has none, and waits for a CPU may not be sampled.
-            self.assertAlmostEqual(rests + ready + computes, 1, delta=0.25)
+            # There, waits for a CPU may not be sampled.
+            self.assertAlmostEqual(rests + ready + computes, 1, delta=0.15)
 
     def test_who_waits_for_whom(self):
         """What the task has computed is below main() as well, and nothing is left of the loop."""
