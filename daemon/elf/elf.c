@@ -26,6 +26,7 @@ Elf *elf_handle(const struct elf *elf)
 {
 	struct elf_header header;
 
+	errno = 0;
 	/* Read the header again: the file may have been written to. */
 	if (elf_read_header(elf, &header) || !header.sections_at ||
 	    elf_version(EV_CURRENT) == EV_NONE)

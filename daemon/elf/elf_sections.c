@@ -97,7 +97,7 @@ static int decompress_copy(const struct elf *elf, const char *name, size_t max_b
 	struct elf copy = *elf;
 	copy.bytes = bytes;
 	_cleanup_(elf_endp) Elf *handle = elf_handle(&copy);
-	int err = handle ? find_section(&copy, handle, name, &scn, &header) : -EBADMSG;
+	int err = handle ? find_section(&copy, handle, name, &scn, &header) : elf_failure(-EBADMSG);
 	return err < 0 ? err : decompress(scn, &header, max_bytes, ret_section);
 }
 
@@ -119,7 +119,7 @@ int elf_read_section(const struct elf *elf, const char *name, size_t max_bytes,
 
 	if (!elf->has_sections)
 		return -ENOENT;
-	int err = handle ? find_section(elf, handle, name, &scn, &header) : -EBADMSG;
+	int err = handle ? find_section(elf, handle, name, &scn, &header) : elf_failure(-EBADMSG);
 	if (err < 0)
 		return err;
 	if (!elf_in_file(elf, header.sh_offset, header.sh_size))

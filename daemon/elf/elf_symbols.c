@@ -40,10 +40,11 @@ static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn,
 	Elf_Scn *names_scn = elf_getscn(handle, header.sh_link);
 	if (!usable(elf, names_scn, &names_header) || names_header.sh_type != SHT_STRTAB)
 		return 0;
+	errno = 0;
 	Elf_Data *symbols = elf_getdata(scn, NULL);
-	Elf_Data *names = elf_rawdata(names_scn, NULL);
+	Elf_Data *names = symbols ? elf_rawdata(names_scn, NULL) : NULL;
 	if (!symbols || !names || !symbols->d_buf || !names->d_buf)
-		return 0;
+		return elf_failure(0);
 	/* A name that begins before the last NUL ends inside the table. */
 	const char *first = names->d_buf;
 	const char *last = memrchr(first, '\0', names->d_size);
@@ -93,7 +94,7 @@ static int each_symbol(const struct elf *elf, const struct walk *walk)
 	if (!elf->has_sections)
 		return 0;
 	if (!handle)
-		return -ENOEXEC;
+		return elf_failure(-ENOEXEC);
 	for (Elf_Scn *scn = NULL; !result && (scn = next_table(handle, scn, seen));)
 		result = each_in_section(elf, handle, scn, walk);
 	return result;

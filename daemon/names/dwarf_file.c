@@ -65,21 +65,36 @@ static bool strings_end(Elf *elf)
 	return true;
 }
 
+/* Why a library has failed. Their errors have no public numbers, but malloc() sets errno, which
+ * must have been 0 before the call. */
+static int failure(int otherwise)
+{
+	return errno == ENOMEM ? -ENOMEM : otherwise;
+}
+
+static int begin(int fd, struct dwarf_file *file)
+{
+	errno = 0;
+	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
+		return failure(-EBADMSG);
+	/* A file that cannot be mapped is read. */
+	errno = 0;
+	if (!look_at_sections(file->elf, &file->memory))
+		return failure(-ENODATA);
+	errno = 0;
+	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!file->dwarf)
+		return failure(-EBADMSG);
+	return strings_end(file->elf) ? 0 : -EBADMSG;
+}
+
 int dwarf_file_open(int fd, struct dwarf_file *ret_file)
 {
 	struct dwarf_file file = {0};
-	int err = 0;
 
 	elf_version(EV_CURRENT);
-	file.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!file.elf || elf_kind(file.elf) != ELF_K_ELF)
-		err = -EBADMSG;
-	else if (!look_at_sections(file.elf, &file.memory))
-		err = -ENODATA;
-	else
-		file.dwarf = dwarf_begin_elf(file.elf, DWARF_C_READ, NULL);
-	if (err == 0 && (!file.dwarf || !strings_end(file.elf)))
-		err = -EBADMSG;
+	int err = begin(fd, &file);
 	if (err < 0) {
 		dwarf_file_close(&file);
 		return err;

@@ -15,7 +15,8 @@ struct dwarf_file {
 	size_t memory; /* bytes of sections that had to be decompressed */
 };
 
-/* `fd` must outlive the result. -ENODATA when the file has no DWARF, -EBADMSG when it is broken. */
+/* `fd` must outlive the result. -ENODATA when the file has no DWARF, -EBADMSG when it is broken,
+ * -ENOMEM. */
 int dwarf_file_open(int fd, struct dwarf_file *ret_file);
 /* Ends the handle, which frees all data that libdw has kept; all that came from it is invalid. */
 void dwarf_file_forget(struct dwarf_file *file);

@@ -42,8 +42,9 @@ int named_file_open(const int fds[FILE_COUNT], struct named_file **ret_file)
 		return -ENOMEM;
 	}
 	memcpy(file->fds, fds, sizeof(file->fds));
-	if (fds[FILE_ITSELF] < 0 || elf_open_fd(fds[FILE_ITSELF], &file->elf) < 0)
-		return -ENOEXEC;
+	int err = fds[FILE_ITSELF] < 0 ? -ENOEXEC : elf_open_fd(fds[FILE_ITSELF], &file->elf);
+	if (err < 0)
+		return err == -ENOMEM ? err : -ENOEXEC;
 	/* Without a valid debug file, the other sources are still used. */
 	if (fds[FILE_DEBUG] >= 0 && elf_open_fd(fds[FILE_DEBUG], &file->debug) == -ENOMEM)
 		return -ENOMEM;

@@ -436,12 +436,13 @@ static int add_awaited(struct file_names *names, struct builder *builder, uint32
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, wanted, count * sizeof(*copy));
-	names->late += err == -EAGAIN;
-	names->lost += err == -ETIMEDOUT || err == -ENOENT;
 	if (id)
 		object = store_get(names->store, id);
 	if (object)
 		own = find_own(object, copy, count);
+	names->late += err == -EAGAIN;
+	/* The object may be gone, and what was sampled may be in no segment of the file. */
+	names->lost += err != -EAGAIN && own < count;
 	err = own ? add_of(names, builder, id, copy, own) : 0;
 	if (!err && own < count)
 		err = add_of(names, builder, 0, copy + own, count - own);

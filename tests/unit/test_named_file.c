@@ -5,6 +5,7 @@
  */
 #include "names/named_file.h"
 
+#include "base/buf.h"
 #include "elf/elf.h"
 #include "elf/symtab.h"
 #include "tests/unit/elf_image.h"
@@ -16,7 +17,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* The symbols look like those of methods, and of code that the compiler moved. Nothing else about
  * these functions is unusual. */
@@ -363,6 +368,68 @@ START_TEST(no_file)
 }
 END_TEST
 
+#ifndef __SANITIZE_ADDRESS__ /* it needs more address space than is left here */
+
+static uint64_t address_space(void)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+
+	ck_assert_int_eq(buf_read_file(&text, "/proc/self/statm", 256), 0);
+	return strtoull(buf_text(&text), NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int has_name(size_t index, const struct source_frame *frame, void *ctx)
+{
+	(void)index;
+	*(bool *)ctx |= frame->function != NULL;
+	return 0;
+}
+
+/* In a process of its own, with so much memory. */
+enum { IT_LACKS_MEMORY, IT_HAS_NAMES, IT_IS_NAMELESS };
+
+static int find_within(uint64_t bytes, uint64_t address)
+{
+	const struct rlimit limit = {bytes, bytes};
+	const int fds[FILE_COUNT] = {open_own_file(), -1, -1};
+	bool is_named = false;
+	struct named_file *file;
+
+	setrlimit(RLIMIT_AS, &limit);
+	int err = named_file_open(fds, &file);
+	if (!err)
+		err = named_file_find(file, &address, 1, true, has_name, &is_named);
+	if (err)
+		return err == -ENOMEM ? IT_LACKS_MEMORY : IT_IS_NAMELESS;
+	return is_named ? IT_HAS_NAMES : IT_IS_NAMELESS;
+}
+
+/* A file whose symbols are not read for want of memory is not one without symbols. libdw ends the
+ * process itself. */
+START_TEST(memory_is_short)
+{
+	const uint64_t address = own_address((uintptr_t)qualified), begin = address_space();
+	size_t lacks = 0;
+	int found = IT_LACKS_MEMORY;
+
+	for (uint64_t more = 0; found != IT_HAS_NAMES; more += 64 << 10) {
+		pid_t pid = fork();
+		int status;
+
+		ck_assert_uint_lt(more, 256 << 20);
+		if (!pid)
+			_exit(find_within(begin + more, address));
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		found = WIFEXITED(status) ? WEXITSTATUS(status) : IT_LACKS_MEMORY;
+		ck_assert_msg(found != IT_IS_NAMELESS, "%" PRIu64 " KiB", more >> 10);
+		lacks += found == IT_LACKS_MEMORY;
+	}
+	ck_assert_uint_gt(lacks, 10);
+}
+END_TEST
+
+#endif
+
 Suite *named_file_suite(void)
 {
 	Suite *suite = suite_create("named_file");
@@ -377,6 +444,9 @@ Suite *named_file_suite(void)
 	tcase_add_test(own, every_function_of_this_program);
 	tcase_add_test(own, one_by_one);
 	tcase_add_test(own, stops_when_told);
+#ifndef __SANITIZE_ADDRESS__
+	tcase_add_test(own, memory_is_short);
+#endif
 	tcase_set_timeout(own, 120);
 	suite_add_tcase(suite, made);
 	suite_add_tcase(suite, own);
