@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "proc/parent.h"
+#include "proc/owner.h"
 #include "proc/proc_private.h"
 
 #include <errno.h>
@@ -76,6 +77,8 @@ void process_free(struct procs *procs, struct process *process)
 	if (process->list)
 		DL_DELETE(*process->list, process);
 	pid_table_remove(&procs->by_pid, process->pid);
+	if (process->owner != OWNER_UNKNOWN)
+		shares_give(&procs->owners, process->owner, 1);
 	while (process->newest) {
 		struct program *program = process->newest;
 
@@ -100,6 +103,7 @@ void procs_free(struct procs *procs)
 	pid_set_release(&procs->changed);
 	free(procs->rescan.pids);
 	shares_clear(&procs->reopening.shares);
+	shares_clear(&procs->owners);
 	kin_release(&procs->kin);
 	free(procs);
 }
@@ -138,6 +142,7 @@ static struct process *add_process(struct procs *procs, uint32_t pid)
 		return NULL;
 	process->pid = pid;
 	process->used = procs->drains;
+	process->owner = OWNER_UNKNOWN;
 	if (pid_table_add(&procs->by_pid, pid, process)) {
 		free(process);
 		return NULL;

@@ -9,10 +9,15 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "proc/owner.h"
 
 #include <utlist.h>
 
-enum { LOOKED_AT = 256, LOOKED_AT_MOST = 2048 };
+enum {
+	LOOKED_AT = 256,
+	LOOKED_AT_MOST = 2048,
+	OWNERS_READ = 4, /* in a search; each is a file of /proc */
+};
 
 /* Reads /proc only when the process may live on in other threads. */
 bool process_has_ended(const struct process *process)
@@ -106,21 +111,47 @@ static uint32_t age_of(const struct procs *procs, const struct process *process)
 	return procs->drains - process->used;
 }
 
-/* Goes round the table, some processes further each time: of these, that which was asked for
- * longest ago. Not since the last drain but one: the drain under way may still use it. Where none
- * is found, there is no other search until the next drain. */
+static void learn_owner(struct procs *procs, struct process *process)
+{
+	uint32_t owner = owner_read(process->pid);
+
+	if (owner != OWNER_UNKNOWN && shares_add(&procs->owners, owner, 1))
+		process->owner = owner;
+}
+
+/* Whether it gives way rather than another: it is one of the owner that has most, or was asked for
+ * longer ago. */
+static bool is_before(const struct procs *procs, const struct process *process,
+                      const struct process *other, uint64_t largest)
+{
+	bool is_of_largest = process->owner == largest;
+
+	if (is_of_largest != (other->owner == largest))
+		return is_of_largest;
+	return age_of(procs, process) > age_of(procs, other);
+}
+
+/* Goes round the table, some processes further each time, and takes one of these that was not asked
+ * for since the last drain but one: the drain under way may still use the others. Where there is
+ * none, there is no other search until the next drain. */
 static struct process *seldom_used(struct procs *procs)
 {
+	uint64_t largest = UINT64_MAX;
 	struct process *process, *found = NULL;
+	int read = 0;
 
 	if (procs->searched_in_vain)
 		return NULL;
+	shares_largest(&procs->owners, &largest);
 	for (int i = 0; i < (found ? LOOKED_AT : LOOKED_AT_MOST); i++) {
 		process = pid_table_next(&procs->by_pid, &procs->hand);
 		if (!process)
 			procs->hand = 0;
-		else if (age_of(procs, process) >= 2 && !process->is_read &&
-		         (!found || age_of(procs, process) > age_of(procs, found)))
+		if (!process || age_of(procs, process) < 2 || process->is_read)
+			continue;
+		if (process->owner == OWNER_UNKNOWN && read++ < OWNERS_READ)
+			learn_owner(procs, process);
+		if (!found || is_before(procs, process, found, largest))
 			found = process;
 	}
 	procs->searched_in_vain = !found;

@@ -41,6 +41,7 @@ struct process {
 	uint64_t looked_ns;     /* last reading because of an address that is in no mapping */
 	uint64_t reopened_ns;   /* last reading because of a file that was closed */
 	uint32_t used;          /* procs->drains when it was added, or its image was asked for */
+	uint32_t owner;         /* read when the table is full; OWNER_UNKNOWN: not yet */
 	bool is_read;           /* the maps file is being read */
 	uint32_t readings;      /* stale readings since the last good one */
 	uint32_t mapped;        /* newest->mapped when the reading was requested */
@@ -92,6 +93,7 @@ struct procs {
 	uint32_t drains;          /* how often procs_expire() was called */
 	bool searched_in_vain;    /* since the last drain, none was found that may give way */
 	uint32_t hand;            /* the pid from which on a living process gives way next */
+	struct shares owners;     /* of processes whose owner is known; bounds nothing */
 	struct process *ended;    /* in the order of their exit records */
 	struct process *replaced; /* living processes that ran other programs before */
 	struct kin kin;           /* parents that are no longer in the table */
@@ -138,7 +140,7 @@ void procs_list(struct procs *procs, struct process *process);
  * fast that each pid is soon reused. */
 void procs_forget_replaced(struct procs *procs, struct process *process);
 /* The table is full: drops the process that ended first, else a living one that was not asked for
- * lately. Most of what is known of a living process is read from /proc when it is asked for again:
+ * lately, one of the user that has most if possible. Most of what is known of a living process is read from /proc when it is asked for again:
  * not when it started, nor which programs it ran before. */
 void procs_make_room(struct procs *procs);
 /* Updates whether the program waits for files to be opened; called when its set has changed. */

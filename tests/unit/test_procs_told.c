@@ -4,9 +4,13 @@
  */
 #include "tests/unit/suites.h"
 
+#include "base/accounts.h"
 #include "base/bounds.h"
+#include "proc/owner.h"
 #include "proc/proc.h"
+#include "tests/unit/lacks.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 /* Above the kernel's default limit: no process has them. */
@@ -179,6 +183,61 @@ START_TEST(those_that_live_give_way_if_they_are_not_asked_for)
 }
 END_TEST
 
+static pid_t start_as(uint32_t user)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setresuid(user, user, user))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	procs_fork(procs, PARENT, (uint32_t)pid, 200);
+	return pid;
+}
+
+/* Those of whoever has most processes give way first, though others were asked for as long ago. */
+START_TEST(whoever_has_most_gives_way)
+{
+	enum { OF_NOBODY = 6, NOBODY = 65534, GIVE_WAY = 3 };
+	pid_t roots[2], others[OF_NOBODY];
+	uint32_t left = 0, gone = 0;
+
+	if (host_lacks(!geteuid(), "root"))
+		return;
+	roots[0] = start_as(0);
+	for (int i = 0; i < OF_NOBODY; i++)
+		others[i] = start_as(NOBODY);
+	roots[1] = start_as(0);
+	/* The kernel changes the users of a process before setresuid() returns in it. */
+	for (int i = 0; i < OF_NOBODY; i++)
+		while (owner_read((uint32_t)others[i]) != account_of(NOBODY))
+			usleep(1000);
+	for (uint32_t i = 0; i < MAX_PROCESSES - 1 - OF_NOBODY - 2; i++)
+		procs_fork(procs, PARENT, FIRST + i, 200 + i);
+	/* The first to give way shows who has most. Each drain looks at a part of the table. */
+	for (int drain = 0; drain < 500 && gone <= GIVE_WAY; drain++) {
+		procs_expire(procs, 100);
+		ck_assert_ptr_nonnull(procs_image(procs, PARENT, UINT64_MAX));
+		for (uint32_t i = 0; i < MAX_PROCESSES - 1 - OF_NOBODY - 2; i++)
+			ck_assert_ptr_nonnull(procs_image(procs, FIRST + i, UINT64_MAX));
+		if (drain >= 2)
+			procs_fork(procs, PARENT, CHILD + gone, 300);
+		gone += procs_known(procs, CHILD + gone);
+	}
+	for (int i = 0; i < OF_NOBODY; i++)
+		left += procs_known(procs, (uint32_t)others[i]);
+	ck_assert_uint_eq(left, OF_NOBODY - GIVE_WAY);
+	ck_assert_int_eq(
+		procs_known(procs, (uint32_t)roots[0]) + procs_known(procs, (uint32_t)roots[1]), 1);
+	for (int i = 0; i < OF_NOBODY; i++)
+		kill(others[i], SIGKILL);
+	for (int i = 0; i < 2; i++)
+		kill(roots[i], SIGKILL);
+}
+END_TEST
+
 /* Each pid is soon used again, so that no pid is unused for long. */
 static struct proc_stats storm(uint32_t forks, uint64_t drain_every)
 {
@@ -252,6 +311,7 @@ Suite *procs_told_suite(void)
 	tcase_add_test(tests, otherwise_it_is_told_at_once);
 	tcase_add_test(tests, those_that_ended_give_way);
 	tcase_add_test(tests, those_that_live_give_way_if_they_are_not_asked_for);
+	tcase_add_test(tests, whoever_has_most_gives_way);
 	tcase_add_test(tests, programs_of_pids_that_are_used_again_are_forgotten);
 	tcase_add_test(tests, programs_have_a_bound);
 	tcase_add_test(tests, who_has_the_pid_of_a_parent_is_not_taken_for_it);
