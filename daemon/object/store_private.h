@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of struct store share.
+ * What the files of struct store share: store.c keeps objects, store_open.c recognizes and opens
+ * files, store_sweep.c closes what no process maps, store_tickets.c has the tickets.
  */
 #pragma once
 
@@ -58,5 +59,13 @@ static inline pthread_mutex_t *lock_store(struct store *store)
 #define LOCKED(store) \
 	_cleanup_(unlockp) __attribute__((unused)) pthread_mutex_t *locked = lock_store(store)
 
-/* Removes the entry and releases its reference; under the lock. */
+/* The time of store_hold_time(), else the clock's. */
+uint64_t store_now(const struct store *store);
+
+/* All under the lock. store_find() counts as a use, and returns NULL when the object was closed.
+ * store_add() takes ownership of the reference, and returns the entry of the object, or of a copy
+ * of it; NULL: no room, or out of memory. store_drop() removes the entry and releases its
+ * reference. */
+struct entry *store_find(struct store *store, uint32_t id);
+struct entry *store_add(struct store *store, struct object *object);
 void store_drop(struct store *store, struct entry *entry);
