@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * libmicrohttpd driven by libuv: one MHD daemon for each listening socket; a uv_poll_t watches its
- * epoll descriptor, a uv_timer_t its next time-out. Everything happens on the loop thread.
+ * epoll descriptor, a uv_timer_t its next time-out. Everything happens on the loop thread. What it
+ * says about connections and requests goes to http/connections.h.
  */
 #include "http/server.h"
 
-#include "base/clock.h"
-#include "http/client.h"
-#include "http/entrance.h"
-#include "http/route.h"
+#include "http/connections.h"
 
 #include <errno.h>
 #include <gnutls/abstract.h>
@@ -23,7 +21,6 @@ enum {
 	 * these. */
 	RESERVED_DESCRIPTORS = 2048,
 	MIN_CONNECTIONS = 64,
-	GIVE_UP_MS = 5000,        /* interval of the search for clients that read too slowly */
 	CLIENTS_SURE_OF_ROOM = 4, /* it takes this many clients to use up all connections */
 	SETTLING_TURNS = 16,      /* of libmicrohttpd at once: enough to send short answers */
 };
@@ -42,15 +39,9 @@ struct port {
 struct server {
 	struct service service;
 	struct listeners listeners;
-	struct parking parking;
+	struct connections connections;
 	struct port ports[MAX_LISTENERS];
 	size_t port_count;
-	uv_timer_t give_up, late;
-	bool has_timers;
-	struct arrivals arrivals;
-	struct crowd connected; /* connections, by peer_account() */
-	struct handshakes handshakes;
-	size_t room; /* for the connections of one client, whatever the settings say */
 };
 
 static void port_turn(struct port *port);
@@ -85,7 +76,7 @@ static void port_turn(struct port *port)
 static void on_resumed(struct parking *parking)
 {
 	struct server *server =
-		(struct server *)((char *)parking - offsetof(struct server, parking));
+		(struct server *)((char *)parking - offsetof(struct server, connections.parking));
 
 	for (size_t i = 0; i < server->port_count; i++) {
 		struct port *port = &server->ports[i];
@@ -94,24 +85,6 @@ static void on_resumed(struct parking *parking)
 		if (port->watched)
 			uv_timer_start(&port->timer, on_timer, 0, 0);
 	}
-}
-
-static void on_give_up(uv_timer_t *timer)
-{
-	struct server *server = timer->data;
-
-	parking_give_up(&server->parking, clock_mono_ns());
-}
-
-/* libmicrohttpd then finds the connection broken, and ends it. */
-static void hang_up(const struct client *client)
-{
-	shutdown(client->peer.fd, SHUT_RDWR);
-}
-
-static struct client *client_of(struct arrival *arrival)
-{
-	return (struct client *)((char *)arrival - offsetof(struct client, arrival));
 }
 
 /* Turns until libmicrohttpd has nothing more to do at once: an idle connection that it ends in one
@@ -127,196 +100,30 @@ static void port_settle(struct port *port)
 	}
 }
 
-static void on_late(uv_timer_t *timer);
-
-/* Starts the timer for the first deadline, unless it is running. */
-static void watch_arrivals(struct server *server)
+static void on_read_now(struct connections *connections)
 {
-	const struct arrival *first = server->arrivals.first;
-	uint64_t now_ns = clock_mono_ns();
-
-	if (first && !uv_is_active((uv_handle_t *)&server->late))
-		uv_timer_start(&server->late, on_late,
-		               first->due_mono_ns > now_ns
-		                       ? (first->due_mono_ns - now_ns) / NSEC_PER_MSEC + 1
-		                       : 0,
-		               0);
-}
-
-/* First lets libmicrohttpd read what has arrived by now and end idle connections: also when this
- * thread got no CPU for a while, a request that came in time is answered, and a client that sent
- * nothing is not counted as late. */
-static void on_late(uv_timer_t *timer)
-{
-	struct server *server = timer->data;
-	uint64_t now_ns = clock_mono_ns();
-	struct arrival *arrival;
+	struct server *server =
+		(struct server *)((char *)connections - offsetof(struct server, connections));
 
 	for (size_t i = 0; i < server->port_count; i++) {
 		port_settle(&server->ports[i]);
 		port_turn(&server->ports[i]);
 	}
-	while ((arrival = arrivals_take_late(&server->arrivals, now_ns))) {
-		server->parking.stats.requests_late++;
-		hang_up(client_of(arrival));
-	}
-	watch_arrivals(server);
 }
 
-static void await_request(struct server *server, struct client *client)
-{
-	arrivals_await(&server->arrivals, &client->arrival, clock_mono_ns());
-	watch_arrivals(server);
-}
-
-/* Whether there is room for one more connection of this client. */
-static bool let_in(struct port *port, struct client *client)
-{
-	struct server *server = port->server;
-	struct client_stats *stats = &server->parking.stats;
-	size_t each = server->service.policy->max_client_connections;
-
-	client->root = !peer_account(&client->peer, &client->account);
-	if (client->root)
-		return true;
-	if (each > server->room)
-		each = server->room;
-	if (crowd_enter(&server->connected, &client->account,
-	                (struct crowd_limits){SIZE_MAX, each})) {
-		stats->refused_connections++;
-		return false;
-	}
-	client->counted = true;
-	if (!client->tls)
-		return true;
-	client->handshake =
-		handshakes_begin(&server->handshakes, &client->account, clock_mono_ns());
-	stats->refused_handshakes += !client->handshake;
-	return client->handshake;
-}
-
-/* When a request's arguments exceed libmicrohttpd's memory, it reports the request's start but not
- * its end: so the request is freed here. */
-static void end_client(struct server *server, struct client *client)
-{
-	if (!client)
-		return;
-	request_free(client->request);
-	arrivals_end(&server->arrivals, &client->arrival);
-	handshake_end(client->handshake);
-	if (client->counted)
-		crowd_leave(&server->connected, &client->account);
-	client_free(client);
-}
-
-/* When out of memory there is no client: request_new() then fails, and the first request is not
- * answered. */
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
 {
 	struct port *port = ctx;
 	struct server *server = port->server;
-	struct client *client;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		server->parking.connections--;
-		end_client(server, *socket_context);
+		connections_end(&server->connections, *socket_context);
 		*socket_context = NULL;
 		return;
 	}
-	server->parking.connections++;
-	client = client_new(connection, port->local ? NULL : server->service.access->tls);
-	*socket_context = client;
-	if (!client)
-		return;
-	await_request(server, client);
-	if (!let_in(port, client))
-		hang_up(client);
-}
-
-static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
-{
-	struct server *server = ctx;
-	struct request *request = request_new(&server->service, &server->parking, connection, uri);
-
-	if (request) {
-		handshake_end(request->client->handshake);
-		request->client->handshake = NULL;
-	}
-	return request;
-}
-
-/* Headers of the web configuration replace profd's. */
-static void add_headers(struct request *request)
-{
-	const struct web_config *config = &request->service->access->config;
-
-	for (size_t i = 0; i < WEB_HEADER_COUNT; i++) {
-		const char *name = web_header_names[i], *ours;
-
-		if (!config->headers[i])
-			continue;
-		ours = MHD_get_response_header(request->response, name);
-		if (ours)
-			MHD_del_response_header(request->response, name, ours);
-		request_header(request, name, config->headers[i]);
-	}
-}
-
-static enum MHD_Result send_answer(struct request *request)
-{
-	add_headers(request);
-	return MHD_queue_response(request->connection, request->status, request->response);
-}
-
-/* Called when the headers are complete, for each piece of a body, when the whole body has arrived,
- * and again after a suspended request was resumed. */
-static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
-                                  const char *method, const char *version, const char *upload,
-                                  size_t *upload_len, void **request_ctx)
-{
-	struct request *request = *request_ctx;
-	struct server *server = ctx;
-
-	(void)connection, (void)url, (void)upload;
-	if (!request)
-		return MHD_NO;
-	request->suspended = false;
-	if (request->response)
-		return send_answer(request);
-	/* There was no memory for the answer. */
-	if (request->is_sending)
-		return MHD_NO;
-	if (!request->started) {
-		request->started = true;
-		request->needs_host = strcmp(version, MHD_HTTP_VERSION_1_0) != 0;
-		return MHD_YES;
-	}
-	/* No endpoint takes a body, but a client that sends one reads the answer only after its
-	 * body was read. */
-	if (*upload_len) {
-		*upload_len = 0;
-		return MHD_YES;
-	}
-	arrivals_end(&server->arrivals, &request->client->arrival);
-	if (entrance_pass(request))
-		route_dispatch(request, method);
-	if (request->suspended)
-		return MHD_YES;
-	return request->response ? send_answer(request) : MHD_NO;
-}
-
-static void on_completed(void *ctx, struct MHD_Connection *connection, void **request_ctx,
-                         enum MHD_RequestTerminationCode why)
-{
-	struct request *request = *request_ctx;
-	struct client *client = request ? request->client : NULL;
-
-	(void)connection, (void)why;
-	request_free(request);
-	*request_ctx = NULL;
-	if (client)
-		await_request(ctx, client);
+	*socket_context = connections_begin(&server->connections, connection,
+	                                    port->local ? NULL : server->service.access->tls);
 }
 
 /* The callback that libmicrohttpd uses when client_new() has failed. */
@@ -350,6 +157,7 @@ static unsigned int connections_per_port(size_t port_count)
 
 static int port_listen(struct port *port, struct server *server, struct listener *listener)
 {
+	struct connections *connections = &server->connections;
 	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
 	struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
 	struct MHD_OptionItem encrypted[] = {
@@ -365,14 +173,15 @@ static int port_listen(struct port *port, struct server *server, struct listener
 		flags |= MHD_USE_TLS;
 	/* The logger comes first, so that it receives messages about the other options, too. */
 	port->mhd = MHD_start_daemon(
-		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
-		ignore_message, NULL, MHD_OPTION_LISTEN_SOCKET, listener->fd,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_REQUEST_BYTES,
+		flags, 0, NULL, NULL, connections_on_request, connections,
+		MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL, MHD_OPTION_LISTEN_SOCKET,
+		listener->fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_REQUEST_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_TIMEOUT_SECONDS,
 		MHD_OPTION_CONNECTION_LIMIT, connections_per_port(server->listeners.count),
-		MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, port,
-		MHD_OPTION_ARRAY, encrypts ? encrypted : plain, MHD_OPTION_END);
+		MHD_OPTION_URI_LOG_CALLBACK, connections_on_uri, connections,
+		MHD_OPTION_NOTIFY_COMPLETED, connections_on_completed, connections,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, port, MHD_OPTION_ARRAY,
+		encrypts ? encrypted : plain, MHD_OPTION_END);
 	if (!port->mhd)
 		return -EIO;
 	listener->fd = -1; /* owned by libmicrohttpd from here on */
@@ -407,15 +216,14 @@ int server_start(const struct service *service, struct listeners *listeners,
 		return -ENOMEM;
 	}
 	server->service = *service;
-	server->parking.resumed = on_resumed;
 	server->listeners = *listeners;
 	*listeners = (struct listeners){0};
-	server->room = connections_per_port(server->listeners.count) / CLIENTS_SURE_OF_ROOM;
-	uv_timer_init(service->loop, &server->give_up);
-	uv_timer_init(service->loop, &server->late);
-	server->give_up.data = server->late.data = server;
-	server->has_timers = true;
-	uv_timer_start(&server->give_up, on_give_up, GIVE_UP_MS, GIVE_UP_MS);
+	server->connections.service = &server->service;
+	server->connections.parking.resumed = on_resumed;
+	server->connections.read_now = on_read_now;
+	server->connections.room =
+		connections_per_port(server->listeners.count) / CLIENTS_SURE_OF_ROOM;
+	connections_start(&server->connections);
 	for (size_t i = 0; !err && i < server->listeners.count; i++) {
 		server->port_count++;
 		err = port_listen(&server->ports[i], server, &server->listeners.at[i]);
@@ -454,14 +262,10 @@ void server_stop(struct server *server)
 {
 	if (!server)
 		return;
-	parking_clear(&server->parking);
+	parking_clear(&server->connections.parking);
 	for (size_t i = 0; i < server->port_count; i++)
 		port_stop(&server->ports[i]);
-	if (server->has_timers) {
-		uv_close((uv_handle_t *)&server->give_up, NULL);
-		uv_close((uv_handle_t *)&server->late, NULL);
-	}
-	server->has_timers = false;
+	connections_stop(&server->connections);
 	listeners_release(&server->listeners);
 }
 
@@ -469,7 +273,6 @@ void server_free(struct server *server)
 {
 	if (!server)
 		return;
-	buf_release(&server->parking.metrics.bytes);
-	buf_release(&server->parking.status.bytes);
+	connections_release(&server->connections);
 	free(server);
 }
