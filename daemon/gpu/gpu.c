@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cuda/gpu_standing.h"
+#include "gpu/gpu_events.h"
 #include "gpu/gpu_feeds.h"
 #include "gpu/gpu_rows.h"
 #include "kernel/gpu_kernel.h"
@@ -24,6 +25,7 @@ struct gpu {
 	struct gpu_kernel kernel;
 	struct gpu_standing *standing;
 	struct gpu_feeds *feeds;
+	struct gpu_events *events;
 	struct ring_buffer *ring;
 	size_t bytes_read; /* of the ring, in the current read */
 	/* The last known total. When it changes, the counts per account are read. */
@@ -48,7 +50,7 @@ static int take_event(void *ctx, void *bytes, size_t len)
 	struct gpu *gpu = ctx;
 
 	gpu->bytes_read += len;
-	gpu_feeds_take(gpu->feeds, bytes, len);
+	gpu_events_take(gpu->events, bytes, len);
 	return gpu->bytes_read < GPU_EVENT_BYTES ? 0 : -EAGAIN;
 }
 
@@ -111,7 +113,7 @@ void gpu_read(struct gpu *gpu)
 void gpu_read_before_drain(struct gpu *gpu)
 {
 	read_events(gpu);
-	gpu_feeds_await_names(gpu->feeds);
+	gpu_events_await_names(gpu->events);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -208,11 +210,17 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 	gpu->kernel.bpf = config->bpf;
 	gpu->feeds = gpu_feeds_new(&(struct gpu_feeds_config){
 		.tables = config->tables,
-		.out_of_memory = config->out_of_memory,
-		.ctx = config->ctx,
 		.hash_key = gpu_kernel_hash_key(&gpu->kernel),
 	});
 	if (!gpu->feeds)
+		return -ENOMEM;
+	gpu->events = gpu_events_new(&(struct gpu_events_config){
+		.feeds = gpu->feeds,
+		.tables = config->tables,
+		.out_of_memory = config->out_of_memory,
+		.ctx = config->ctx,
+	});
+	if (!gpu->events)
 		return -ENOMEM;
 	if (config->off)
 		return 0;
@@ -256,6 +264,7 @@ void gpu_free(struct gpu *gpu)
 	if (!gpu)
 		return;
 	gpu_standing_free(gpu->standing);
+	gpu_events_free(gpu->events);
 	gpu_feeds_free(gpu->feeds);
 	ring_buffer__free(gpu->ring);
 	free(gpu);
@@ -265,7 +274,7 @@ int gpu_fill(struct gpu *gpu, struct half *half, enum profile_kind kind, struct 
              uint64_t *ret_samples)
 {
 	if (kind == KIND_gpu_kernel)
-		return gpu_kernels_fill(gpu_feeds_kernels(gpu->feeds), half, into, ret_samples);
+		return gpu_kernels_fill(gpu_events_kernels(gpu->events), half, into, ret_samples);
 	if (sources[kind]->in_use)
 		return gpu_feeds_allocated(gpu->feeds, kind, into, ret_samples);
 	gpu_rows_add(half, gpu->feeds, kind, into, ret_samples);
@@ -305,7 +314,7 @@ void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
 	ret_stats->sites = files.sites;
 	ret_stats->files_untrusted = files.untrusted;
 	gpu_feeds_get_stats(gpu->feeds, ret_stats);
-	gpu_kernels_get_stats(gpu_feeds_kernels(gpu->feeds), &ret_stats->kernels);
+	gpu_events_get_stats(gpu->events, ret_stats);
 }
 
 void gpu_add_reader_stats(const struct gpu *gpu, struct reader_stats *stats)

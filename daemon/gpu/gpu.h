@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct gpu - everything about GPUs: which processes have CUDA's driver mapped and where it is
- * probed (cuda/gpu_standing.h), what the probes reported (gpu/gpu_feeds.h), and the slices
+ * probed (cuda/gpu_standing.h), what the probes reported (gpu/gpu_events.h), and the slices
  * and figures made from that. Nothing is attached, and nothing is done, until a process maps
  * libcuda.so.1 or PyTorch. Loop thread only.
  */

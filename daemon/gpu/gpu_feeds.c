@@ -10,11 +10,9 @@
 #include "base/shares.h"
 #include "base/table.h"
 #include "gpu/gpu_losses.h"
-#include "gpu/gpu_name_fetch.h"
 #include "proc/owner.h"
 #include "proc/scan.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum {
@@ -32,10 +30,7 @@ struct gpu_feeds {
 	struct gpu_feeds_config config;
 	struct entry *by_key;
 	struct gpu_names names;
-	struct gpu_name_fetches *fetches;
-	struct gpu_kernels *kernels;
-	struct gpu_feed_counts counts;
-	uint64_t malformed, feeds_lost;
+	uint64_t feeds_lost;
 	uint64_t unmatched_before; /* of feeds that are forgotten */
 	struct gpu_losses losses;
 	struct shares feed_shares, byte_shares; /* by user: number; bytes at the last settle */
@@ -47,11 +42,9 @@ static uint64_t key_of(uint32_t pid, uint32_t image)
 	return (uint64_t)pid << 32 | image;
 }
 
-static gpu_name_fetched_fn take_fetched;
-
 struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
 {
-	_cleanup_(gpu_feeds_freep) struct gpu_feeds *feeds = calloc(1, sizeof(*feeds));
+	struct gpu_feeds *feeds = calloc(1, sizeof(*feeds));
 
 	if (!feeds)
 		return NULL;
@@ -60,10 +53,7 @@ struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
 	feeds->feed_shares.whole = MAX_GPU_FEEDS;
 	feeds->byte_shares.whole = MAX_GPU_FEEDS_BYTES;
 	gpu_names_init(&feeds->names);
-	feeds->kernels = gpu_kernels_new(&config->tables);
-	feeds->fetches = gpu_name_fetches_new(config->tables.crew, config->tables.execs,
-	                                      take_fetched, feeds);
-	return feeds->kernels && feeds->fetches ? TAKE_PTR(feeds) : NULL;
+	return feeds;
 }
 
 static void forget(struct gpu_feeds *feeds, struct entry *entry)
@@ -84,8 +74,6 @@ void gpu_feeds_free(struct gpu_feeds *feeds)
 		return;
 	HASH_ITER (hh, feeds->by_key, entry, next)
 		forget(feeds, entry);
-	gpu_kernels_free(feeds->kernels);
-	gpu_name_fetches_free(feeds->fetches);
 	shares_clear(&feeds->feed_shares);
 	shares_clear(&feeds->byte_shares);
 	gpu_names_release(&feeds->names);
@@ -136,16 +124,25 @@ static bool may_have_feed(struct gpu_feeds *feeds, uint64_t key, uint32_t *ret_o
 	return false;
 }
 
+struct gpu_feed *gpu_feeds_find(const struct gpu_feeds *feeds, uint32_t pid, uint32_t image)
+{
+	uint64_t key = key_of(pid, image);
+	struct entry *entry;
+
+	HASH_FIND(hh, feeds->by_key, &key, sizeof(key), entry);
+	return entry ? entry->feed : NULL;
+}
+
 struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t image,
                                uint64_t mono_ns)
 {
+	struct gpu_feed *known = gpu_feeds_find(feeds, pid, image);
 	uint64_t key = key_of(pid, image);
 	uint32_t owner = OWNER_UNKNOWN;
 	struct entry *entry;
 
-	HASH_FIND(hh, feeds->by_key, &key, sizeof(key), entry);
-	if (entry)
-		return entry->feed;
+	if (known)
+		return known;
 	if (!may_have_feed(feeds, key, &owner)) {
 		feeds->feeds_lost++;
 		return NULL;
@@ -170,70 +167,8 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
 	return entry->feed;
 }
 
-/* Whether the profile of one more failure is kept. Failures do not come in order: one that is older
- * than the current second counts in it. */
-static bool takes_failure(struct gpu_feed *feed, uint64_t mono_ns)
-{
-	if (!feed->failed_second || mono_ns >= feed->failed_second + NSEC_PER_SEC) {
-		feed->failed_second = mono_ns;
-		feed->failed_kept = 0;
-	}
-	return feed->failed_kept++ < GPU_FAILURES_A_SECOND;
-}
-
-static void take_failure(struct gpu_feeds *feeds, struct gpu_feed *feed,
-                         const struct gpu_event *event, const uint64_t *words)
-{
-	struct keepsake what = {
-		.pid = feed->pid,
-		.owner = feed->handles.owner,
-		.kind = event->layer == GPU_LAYER_TENSOR ? KIND_gpu_tensor : KIND_gpu_memory,
-		.reason = KEEPSAKE_gpu_memory,
-		.when_unix_ms =
-			(clock_wall_ns() - clock_mono_ns() + event->time_ns) / NSEC_PER_MSEC,
-		.bytes = gpu_feed_bytes(feed, event->layer),
-	};
-
-	gpu_feed_failed(feed, event);
-	if (!feeds->config.out_of_memory || !takes_failure(feed, event->time_ns))
-		return;
-	if (gpu_feed_failure(feed, event, words, &what.profile))
-		return;
-	memcpy(what.comm, feed->comm, sizeof(what.comm));
-	what.comm[sizeof(what.comm) - 1] = '\0';
-	feeds->config.out_of_memory(&what, feeds->config.ctx);
-}
-
-static void take_memory(struct gpu_feeds *feeds, struct gpu_event event, const uint64_t *words)
-{
-	struct gpu_feed *feed = gpu_feeds_get(feeds, event.pid, event.image, event.time_ns);
-
-	if (!feed)
-		return;
-	/* The tensor layer has this one kind of memory, and no other layer has it. */
-	if (event.layer == GPU_LAYER_TENSOR)
-		event.memory = GPU_MEMORY_TENSOR;
-	if (event.kind == GPU_EVENT_ALLOC)
-		gpu_feed_alloc(feed, &event, words, &feeds->counts);
-	else if (event.kind == GPU_EVENT_FREE)
-		gpu_feed_release(feed, &event);
-	else if (event.kind == GPU_EVENT_FAILED)
-		gpu_feed_failed(feed, &event);
-	else
-		take_failure(feeds, feed, &event, words);
-}
-
-static void take_end(struct gpu_feeds *feeds, const struct gpu_event *event)
-{
-	struct gpu_feed *feed = gpu_feeds_get(feeds, event->pid, event->image, event->time_ns);
-
-	if (feed)
-		gpu_feed_end(feed, event, &feeds->counts);
-}
-
-/* Whether the process no longer runs the program it ran when it was first seen. For a process that
- * the process table has no room for, only the kernel knows. */
-static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
+/* For a process that the process table has no room for, only the kernel knows. */
+bool gpu_feeds_is_over(const struct gpu_feeds *feeds, const struct gpu_feed *feed)
 {
 	struct procs *procs = feeds->config.tables.procs;
 	const struct image *image;
@@ -244,119 +179,6 @@ static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
 		return true;
 	image = procs_image(procs, feed->pid, UINT64_MAX);
 	return !image || image->start_mono_ns > feed->start_ns;
-}
-
-static struct gpu_named_by named_by(const struct gpu_event *event, uint64_t handle)
-{
-	return (struct gpu_named_by){event->pid, event->image, handle};
-}
-
-/* The name was not in memory when the kernel half reported the handle; CUDA has read it since. If
- * the process runs another program now, the address holds something else. */
-static void fetch_name(struct gpu_feeds *feeds, struct gpu_feed *feed,
-                       const struct gpu_event *event)
-{
-	const struct gpu_named_by by = named_by(event, event->address);
-
-	if (is_over(feeds, feed) ||
-	    !gpu_name_fetches_start(feeds->fetches, &by, feed->handles.owner, event))
-		feeds->names.lost++;
-}
-
-static void take_fetched(const struct gpu_name_fetched *fetched, void *ctx)
-{
-	uint64_t key = key_of(fetched->by.pid, fetched->by.image);
-	struct gpu_feeds *feeds = ctx;
-	struct entry *entry;
-
-	HASH_FIND(hh, feeds->by_key, &key, sizeof(key), entry);
-	if (!entry || !fetched->len || is_over(feeds, entry->feed)) {
-		feeds->names.lost++;
-		return;
-	}
-	for (size_t i = 0; i < fetched->count; i++)
-		gpu_names_add(&feeds->names, &entry->feed->handles, fetched->handles[i],
-		              fetched->name, fetched->len);
-}
-
-static void add_again(struct gpu_feeds *feeds, struct gpu_feed *feed, const struct gpu_event *event)
-{
-	const struct gpu_named_by known = named_by(event, event->size);
-
-	if (!gpu_name_fetches_add(feeds->fetches, &known, event->address))
-		gpu_names_add_again(&feeds->names, &feed->handles, event->address, event->size);
-}
-
-static void take_name(struct gpu_feeds *feeds, const struct gpu_event *event, const void *bytes)
-{
-	struct gpu_feed *feed = gpu_feeds_get(feeds, event->pid, event->image, event->time_ns);
-
-	if (!feed)
-		return;
-	/* An alias event that names the handle itself changes nothing. */
-	const struct gpu_named_by by = named_by(event, event->address);
-	if (event->kind == GPU_EVENT_NAME || event->address != event->size)
-		gpu_name_fetches_drop(feeds->fetches, &by);
-	if (event->kind == GPU_EVENT_NAME && !event->words)
-		fetch_name(feeds, feed, event);
-	else if (event->kind == GPU_EVENT_NAME)
-		gpu_names_add(&feeds->names, &feed->handles, event->address, bytes,
-		              event->words * sizeof(uint64_t));
-	else
-		add_again(feeds, feed, event);
-}
-
-static bool is_whole(const struct gpu_event *event, size_t len)
-{
-	return len >= sizeof(*event) && event->words <= MAX_STACK_FRAMES &&
-	       len - sizeof(*event) >= event->words * sizeof(uint64_t);
-}
-
-static bool is_memory(const struct gpu_event *event)
-{
-	return event->layer == GPU_LAYER_TENSOR ||
-	       (event->layer == GPU_LAYER_DRIVER && event->memory < GPU_MEMORY_TENSOR);
-}
-
-void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len)
-{
-	const struct gpu_event *event = bytes;
-	const uint64_t *words = (const uint64_t *)(event + 1);
-
-	if (!is_whole(event, len)) {
-		feeds->malformed++;
-		return;
-	}
-	switch (event->kind) {
-	case GPU_EVENT_ALLOC:
-	case GPU_EVENT_FREE:
-	case GPU_EVENT_OOM:
-	case GPU_EVENT_FAILED:
-		if (is_memory(event))
-			take_memory(feeds, *event, words);
-		else
-			feeds->malformed++;
-		break;
-	case GPU_EVENT_NAME:
-	case GPU_EVENT_ALIAS:
-		take_name(feeds, event, words);
-		break;
-	case GPU_EVENT_CONTEXT:
-	case GPU_EVENT_ENDED:
-	case GPU_EVENT_MAPPED:
-	case GPU_EVENT_UNMAPPED:
-	case GPU_EVENT_RETAINED:
-		take_end(feeds, event);
-		break;
-	case GPU_EVENT_LAUNCHED:
-		gpu_kernels_launched(feeds->kernels, event, words);
-		break;
-	case GPU_EVENT_RAN:
-		gpu_kernels_ran(feeds->kernels, event, words);
-		break;
-	default:
-		feeds->malformed++;
-	}
 }
 
 /* A user with more than what is left for all keeps nothing new until they hold less. */
@@ -385,7 +207,7 @@ void gpu_feeds_settle(struct gpu_feeds *feeds)
 
 		/* A process that goes on after all, as when its end was reported by mistake, has
 		 * lost nothing yet. */
-		feed->over = is_over(feeds, feed);
+		feed->over = gpu_feeds_is_over(feeds, feed);
 		if (feed->over && !was_over)
 			feed->drains_left = DRAINS_AFTER_END;
 	}
@@ -424,9 +246,9 @@ int gpu_feeds_held(struct gpu_feeds *feeds, enum profile_kind kind, struct build
 	return err;
 }
 
-struct gpu_kernels *gpu_feeds_kernels(struct gpu_feeds *feeds)
+struct gpu_names *gpu_feeds_names(struct gpu_feeds *feeds)
 {
-	return feeds->kernels;
+	return &feeds->names;
 }
 
 void gpu_feeds_drained(struct gpu_feeds *feeds, uint64_t duration_ns)
@@ -439,11 +261,6 @@ void gpu_feeds_drained(struct gpu_feeds *feeds, uint64_t duration_ns)
 		if (entry->feed->over && !entry->feed->drains_left--)
 			forget(feeds, entry);
 	}
-}
-
-void gpu_feeds_await_names(struct gpu_feeds *feeds)
-{
-	gpu_name_fetches_settle(feeds->fetches);
 }
 
 static int by_pid(const struct entry *a, const struct entry *b)
@@ -488,12 +305,7 @@ void gpu_feeds_get_stats(const struct gpu_feeds *feeds, struct gpu_stats *stats)
 		stats->processes += !entry->feed->over;
 		stats->unmatched += gpu_feed_unmatched(entry->feed, now_ns);
 	}
-	stats->table_full = feeds->counts.table_full;
-	stats->stacks_full = feeds->counts.stacks_full;
-	stats->contexts_full = feeds->counts.contexts_full;
-	stats->maps_full = feeds->counts.maps_full;
 	stats->processes_lost = feeds->feeds_lost;
-	stats->malformed = feeds->malformed;
 	stats->names = feeds->names.count;
 	stats->names_lost = feeds->names.lost;
 }

@@ -4,6 +4,7 @@
  * held memory always agree.
  */
 #include "base/clock.h"
+#include "gpu/gpu_events.h"
 #include "gpu/gpu_feeds.h"
 #include "ingest/source.h"
 
@@ -93,7 +94,7 @@ static struct procs *make_procs(struct store *store)
 	return procs;
 }
 
-static void take_all(struct gpu_feeds *feeds, const uint8_t *data, size_t size)
+static void take_all(struct gpu_events *events, const uint8_t *data, size_t size)
 {
 	uint16_t len;
 
@@ -109,7 +110,7 @@ static void take_all(struct gpu_feeds *feeds, const uint8_t *data, size_t size)
 			return;
 		memcpy(bytes, data, len);
 		confine(bytes, len);
-		gpu_feeds_take(feeds, bytes, len);
+		gpu_events_take(events, bytes, len);
 		data += len;
 		size -= len;
 	}
@@ -120,15 +121,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(store_freep) struct store *store = store_new(4);
 	_cleanup_(procs_freep) struct procs *procs = make_procs(store);
-	const struct gpu_feeds_config config = {
-		.tables = {.procs = procs, .store = store},
+	const struct drain_tables tables = {.procs = procs, .store = store};
+	_cleanup_(gpu_feeds_freep) struct gpu_feeds *feeds =
+		procs ? gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables}) : NULL;
+	const struct gpu_events_config config = {
+		.feeds = feeds,
+		.tables = tables,
 		.out_of_memory = drop,
 	};
-	_cleanup_(gpu_feeds_freep) struct gpu_feeds *feeds = procs ? gpu_feeds_new(&config) : NULL;
+	_cleanup_(gpu_events_freep) struct gpu_events *events =
+		feeds ? gpu_events_new(&config) : NULL;
 
-	if (!feeds)
+	if (!events)
 		return 0;
-	take_all(feeds, data, size);
+	take_all(events, data, size);
 	check(feeds);
 	gpu_feeds_settle(feeds);
 	gpu_feeds_drained(feeds, NSEC_PER_SEC);

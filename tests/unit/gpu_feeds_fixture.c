@@ -5,6 +5,7 @@
 
 struct drain_tables tables;
 struct gpu_feeds *feeds;
+struct gpu_events *events;
 struct gpu_event event;
 struct keepsake kept[8];
 size_t kept_count;
@@ -26,7 +27,9 @@ void gpu_feeds_set_up(void)
 		procs_exec(tables.procs, pid, "train", 100);
 		procs_mmap(tables.procs, pid, CODE, 0x9000, 0, &no_file, "/no/such/file");
 	}
-	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables, .out_of_memory = keep});
+	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
+	events = gpu_events_new(&(struct gpu_events_config){
+		.feeds = feeds, .tables = tables, .out_of_memory = keep});
 	event = (struct gpu_event){.pid = PID, .tid = PID, .image = IMAGE, .time_ns = 1000};
 	kept_count = 0;
 }
@@ -35,6 +38,7 @@ void gpu_feeds_tear_down(void)
 {
 	while (kept_count)
 		profile_unref(kept[--kept_count].profile);
+	gpu_events_free(events);
 	gpu_feeds_free(feeds);
 	procs_free(tables.procs);
 	store_free(tables.store);
@@ -54,7 +58,7 @@ void tell(uint16_t kind, uint64_t address, uint64_t size, uint64_t word)
 	event.time_ns++;
 	record.event = event;
 	record.word = word;
-	gpu_feeds_take(feeds, &record, sizeof(event) + event.words * sizeof(word));
+	gpu_events_take(events, &record, sizeof(event) + event.words * sizeof(word));
 }
 
 void send_name(uint64_t handle, const char *name)
@@ -68,7 +72,7 @@ void send_name(uint64_t handle, const char *name)
 	record.event.address = handle;
 	record.event.words = sizeof(record.name) / sizeof(uint64_t);
 	strncpy(record.name, name, sizeof(record.name) - 1);
-	gpu_feeds_take(feeds, &record, sizeof(record));
+	gpu_events_take(events, &record, sizeof(record));
 }
 
 struct gpu_figures found[8];
@@ -94,6 +98,7 @@ struct gpu_stats stats(void)
 	struct gpu_stats stats = {0};
 
 	gpu_feeds_get_stats(feeds, &stats);
+	gpu_events_get_stats(events, &stats);
 	return stats;
 }
 

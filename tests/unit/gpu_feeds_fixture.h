@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gpu_feeds for its tests: two imaginary processes with mapped code, and events that are
- * sent in the form in which the ring buffer delivers them. Created before each test, and freed
- * after it.
+ * struct gpu_feeds with struct gpu_events for their tests: two imaginary processes with mapped
+ * code, and events that are sent in the form in which the ring buffer delivers them. Created before
+ * each test, and freed after it.
  */
 #pragma once
 
 #include "base/clock.h"
 #include "cuda/calls.h"
+#include "gpu/gpu_events.h"
 #include "gpu/gpu_feeds.h"
 #include "ingest/source.h"
 #include "tests/unit/suites.h"
@@ -21,6 +22,7 @@ enum {
 
 extern struct drain_tables tables;
 extern struct gpu_feeds *feeds;
+extern struct gpu_events *events;
 extern struct gpu_event event; /* sent next by tell(); its time grows with each event */
 extern struct keepsake kept[8];
 extern size_t kept_count;

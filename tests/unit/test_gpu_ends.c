@@ -5,7 +5,7 @@
  */
 #include "base/accounts.h"
 #include "base/clock.h"
-#include "gpu/gpu_feeds.h"
+#include "gpu/gpu_events.h"
 #include "ingest/source.h"
 #include "tests/unit/suites.h"
 
@@ -27,6 +27,7 @@ enum {
 static const struct hash_key hash_key = {0, 0x9e3779b97f4a7c15};
 static struct drain_tables tables;
 static struct gpu_feeds *feeds;
+static struct gpu_events *events;
 static struct gpu_event event;
 
 static void set_up(void)
@@ -35,11 +36,13 @@ static void set_up(void)
 	tables.procs = procs_new(tables.store);
 	procs_exec(tables.procs, PID, "train", STARTED_NS);
 	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables, .hash_key = hash_key});
+	events = gpu_events_new(&(struct gpu_events_config){.feeds = feeds, .tables = tables});
 	event = (struct gpu_event){.pid = PID, .tid = PID, .time_ns = 1000};
 }
 
 static void tear_down(void)
 {
+	gpu_events_free(events);
 	gpu_feeds_free(feeds);
 	procs_free(tables.procs);
 	store_free(tables.store);
@@ -52,7 +55,7 @@ static void tell(uint16_t kind, uint64_t address, uint64_t size)
 	event.address = address;
 	event.size = size;
 	event.time_ns++;
-	gpu_feeds_take(feeds, &event, sizeof(event));
+	gpu_events_take(events, &event, sizeof(event));
 }
 
 static void allocate(uint64_t context, enum gpu_memory memory, uint64_t address, uint64_t size)
@@ -135,6 +138,7 @@ static struct gpu_stats stats(void)
 	struct gpu_stats stats = {0};
 
 	gpu_feeds_get_stats(feeds, &stats);
+	gpu_events_get_stats(events, &stats);
 	return stats;
 }
 

@@ -118,10 +118,10 @@ START_TEST(names_that_a_crew_reads)
 	ck_assert_int_eq(
 		crew_new(&(struct crew_config){.loop = &loop, .deadline_ns = 2000000000}, &crew),
 		0);
-	gpu_feeds_free(feeds);
+	gpu_events_free(events);
 	tables.crew = crew;
 	tables.execs = execs;
-	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
+	events = gpu_events_new(&(struct gpu_events_config){.feeds = feeds, .tables = tables});
 	be_this_process();
 	procs_exec(tables.procs, event.pid, "train", 100);
 	tell(GPU_EVENT_NAME, 1, (uintptr_t)name, 0);
@@ -282,8 +282,8 @@ START_TEST(nonsense)
 {
 	static const uint64_t zeros[16];
 
-	gpu_feeds_take(feeds, zeros, 8);
-	gpu_feeds_take(feeds, zeros, sizeof(zeros));
+	gpu_events_take(events, zeros, 8);
+	gpu_events_take(events, zeros, sizeof(zeros));
 	event.memory = GPU_MEMORY_COUNT;
 	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
 	event.memory = 0;
@@ -292,7 +292,7 @@ START_TEST(nonsense)
 	event.layer = 0;
 	event.words = 500;
 	event.kind = GPU_EVENT_ALLOC;
-	gpu_feeds_take(feeds, &event, sizeof(event));
+	gpu_events_take(events, &event, sizeof(event));
 	ck_assert_uint_eq(stats().malformed, 5);
 	ck_assert_uint_eq(stats().processes, 0);
 }

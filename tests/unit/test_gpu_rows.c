@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cuda/calls.h"
+#include "gpu/gpu_events.h"
 #include "ingest/source.h"
 #include "profile/kernel_place.h"
 #include "tests/unit/suites.h"
@@ -22,6 +23,7 @@ enum {
 static struct drain_tables tables;
 static struct drain_losses losses;
 static struct gpu_feeds *feeds;
+static struct gpu_events *events;
 static struct gpu_call_key key;
 static struct gpu_call calls;
 static struct builder *builder;
@@ -36,6 +38,7 @@ static void set_up(void)
 	procs_exec(tables.procs, PID, "train", 100);
 	procs_mmap(tables.procs, PID, CODE, 0x9000, 0, &no_file, "/no/such/file");
 	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
+	events = gpu_events_new(&(struct gpu_events_config){.feeds = feeds, .tables = tables});
 	key = (struct gpu_call_key){.tid = PID, .image = IMAGE, .device = 1, .stack = STACK};
 	calls = (struct gpu_call){.pid = PID,
 	                          .last_ns = 1000,
@@ -49,6 +52,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	builder_free(builder);
+	gpu_events_free(events);
 	gpu_feeds_free(feeds);
 	procs_free(tables.procs);
 	store_free(tables.store);
@@ -151,7 +155,7 @@ START_TEST(launch_with_a_name)
 		.name = "_Z3addPfi",
 	};
 
-	gpu_feeds_take(feeds, &record, sizeof(record));
+	gpu_events_take(events, &record, sizeof(record));
 	key.object = 0xabc;
 	key.call = call_of(GPU_LAUNCHES);
 	memcpy(key.grid, (u32[]){128, 1, 1}, sizeof(key.grid));
