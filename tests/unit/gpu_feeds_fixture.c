@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+const struct hash_key hash_key = {0, 0x9e3779b97f4a7c15};
 struct drain_tables tables;
 struct gpu_feeds *feeds;
 struct gpu_events *events;
@@ -24,10 +25,10 @@ void gpu_feeds_set_up(void)
 	tables.store = store_new(16);
 	tables.procs = procs_new(tables.store);
 	for (uint32_t pid = PID; pid <= OTHER; pid++) {
-		procs_exec(tables.procs, pid, "train", 100);
+		procs_exec(tables.procs, pid, "train", STARTED_NS);
 		procs_mmap(tables.procs, pid, CODE, 0x9000, 0, &no_file, "/no/such/file");
 	}
-	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
+	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables, .hash_key = hash_key});
 	events = gpu_events_new(&(struct gpu_events_config){
 		.feeds = feeds, .tables = tables, .out_of_memory = keep});
 	event = (struct gpu_event){.pid = PID, .tid = PID, .image = IMAGE, .time_ns = 1000};
@@ -75,6 +76,14 @@ void send_name(uint64_t handle, const char *name)
 	gpu_events_take(events, &record, sizeof(record));
 }
 
+void allocate(uint64_t context, enum gpu_memory memory, uint64_t address, uint64_t size)
+{
+	event.context = context;
+	event.memory = memory;
+	tell(GPU_EVENT_ALLOC, address, size, 0);
+	event.context = 0;
+}
+
 struct gpu_figures found[8];
 size_t found_count;
 
@@ -110,13 +119,13 @@ void add_up(const struct profile *profile, uint64_t sums[PROFILE_VALUES])
 			sums[value] += profile->samples[i].values[value];
 }
 
-void check(enum profile_kind kind, bool held, uint64_t objects, uint64_t bytes)
+void check(enum profile_kind kind, bool is_held, uint64_t objects, uint64_t bytes)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	uint64_t count;
 
 	source_describe(sources[kind], 1, builder);
-	if (held) {
+	if (is_held) {
 		ck_assert_int_eq(gpu_feeds_held(feeds, kind, builder), 0);
 		CHECK_SUMS(builder_view(builder), 0, 0, objects, bytes);
 		return;
@@ -124,4 +133,31 @@ void check(enum profile_kind kind, bool held, uint64_t objects, uint64_t bytes)
 	ck_assert_int_eq(gpu_feeds_allocated(feeds, kind, builder, &count), 0);
 	ck_assert_uint_eq(count, objects);
 	CHECK_SUMS(builder_view(builder), objects, bytes, 0, 0);
+}
+
+/* Both ways to ask must give the same number. */
+uint64_t held(void)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	const struct gpu_feed *feed = gpu_feeds_get(feeds, event.pid, event.image, event.time_ns);
+	const struct profile *profile;
+	uint64_t bytes = 0;
+
+	source_describe(sources[KIND_gpu_memory], 1, builder);
+	ck_assert_int_eq(gpu_feeds_held(feeds, KIND_gpu_memory, builder), 0);
+	profile = builder_view(builder);
+	for (uint32_t i = 1; i < profile->sample_count; i++)
+		bytes += profile->samples[i].values[3];
+	ck_assert_uint_eq(gpu_feed_bytes(feed, GPU_LAYER_DRIVER), bytes);
+	return bytes;
+}
+
+uint64_t freed(void)
+{
+	const struct gpu_feed *feed = gpu_feeds_get(feeds, event.pid, event.image, event.time_ns);
+	uint64_t frees = 0;
+
+	for (size_t i = 0; i < feed->totals.count; i++)
+		frees += feed->totals.at[i].figures.frees;
+	return frees;
 }

@@ -18,8 +18,10 @@ enum {
 	OTHER,
 	CODE = 0x1000, /* address of the code in both processes */
 	IMAGE = 7,
+	STARTED_NS = 100,
 };
 
+extern const struct hash_key hash_key;
 extern struct drain_tables tables;
 extern struct gpu_feeds *feeds;
 extern struct gpu_events *events;
@@ -36,6 +38,8 @@ void gpu_feeds_tear_down(void);
  * 0. */
 void tell(uint16_t kind, uint64_t address, uint64_t size, uint64_t word);
 void send_name(uint64_t handle, const char *name);
+/* Sends an allocation that was made in a context. */
+void allocate(uint64_t context, enum gpu_memory memory, uint64_t address, uint64_t size);
 
 /* The figures at this place; NULL: there are not that many. */
 const struct gpu_figures *figures(size_t at);
@@ -54,6 +58,10 @@ void add_up(const struct profile *profile, uint64_t sums[PROFILE_VALUES]);
 		ck_assert_uint_eq(sums[3], d); \
 	} while (0)
 
-/* Checks the objects and bytes that are held or, if `held` is false, those allocated since the last
- * call. */
-void check(enum profile_kind kind, bool held, uint64_t objects, uint64_t bytes);
+/* Checks the objects and bytes that are held or, if `is_held` is false, those allocated since the
+ * last call. */
+void check(enum profile_kind kind, bool is_held, uint64_t objects, uint64_t bytes);
+/* The bytes of the driver's memory that the event's program holds, and how often it has freed
+ * some. */
+uint64_t held(void);
+uint64_t freed(void);

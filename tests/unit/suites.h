@@ -173,6 +173,7 @@
 	SUITE(heap_leaves)       \
 	SUITE(heap_tellers)      \
 	SUITE(gpu_ends)          \
+	SUITE(gpu_mapped)        \
 	SUITE(gpu_sums)          \
 	SUITE(gpu_live)          \
 	SUITE(file_answers)      \
