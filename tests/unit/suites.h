@@ -144,6 +144,7 @@
 	SUITE(debugfile_roots)   \
 	SUITE(dwarf_lines)       \
 	SUITE(drain)             \
+	SUITE(drain_tasks)       \
 	SUITE(run_times)         \
 	SUITE(waker)             \
 	SUITE(wait_times)        \
