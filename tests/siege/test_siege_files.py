@@ -176,7 +176,6 @@ class HostileFiles(unittest.TestCase):
         process of another user, which pays for it from then on."""
         path = self.version("app", "victim_spins_04")
         server = self.stack.enter_context(Daemon(through=["prlimit", "--nofile=4096"]))
-        own = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 
         def named(process):
             names = {}
@@ -184,7 +183,7 @@ class HostileFiles(unittest.TestCase):
                 names[sample.names[0]] = names.get(sample.names[0], 0) + sample.count
             return 2 * names.get("victim_spins_04", 0) > sum(names.values()) > 0
 
-        with Attack("maps", path), Workload(path, **own) as victim:
+        with Attack("maps", path), Workload(path, uid=NOBODY) as victim:
             self.assertTrue(until(lambda: named(victim), 20))
             os.kill(victim.pid, signal.SIGSTOP)  # a file that is sampled all the time would stay open
             evicted = server.metrics()["profd_objects_evicted_total"]
@@ -238,7 +237,7 @@ class HostileFiles(unittest.TestCase):
                 self.assertIsNone(lines[mapper])
                 self.assertIn("innocent", lines[innocent.pid])
                 self.assertLess(seconds, 1)
-        with Innocent(self.folder, user=ATTACKER, group=ATTACKER, extra_groups=[]) as later:
+        with Innocent(self.folder, uid=ATTACKER) as later:
             self.assertTrue(until(lambda: "innocent" in (self.command_lines()[0].get(later.pid) or "")))
 
     def test_places_for_files_that_tell(self):

@@ -96,14 +96,13 @@ class HostileProbes(unittest.TestCase):
             return standing(server) > 0
 
     def test_only_trusted_users_bring_files(self):
-        user = {"user": ATTACKER, "group": ATTACKER, "extra_groups": []}
         with folder_of() as folder:
             own = brought(LIBRARY, folder)
-            self.assertTrue(self.told_itself("no", LIBRARY, **user), "an installed file")
-            self.assertFalse(self.told_itself("no", own, **user), "a file of the user")
-            self.assertFalse(self.told_itself("auto", own, **user), "a file of a user who is not the only one")
+            self.assertTrue(self.told_itself("no", LIBRARY, uid=ATTACKER), "an installed file")
+            self.assertFalse(self.told_itself("no", own, uid=ATTACKER), "a file of the user")
+            self.assertFalse(self.told_itself("auto", own, uid=ATTACKER), "a file of a user who is not the only one")
             self.assertTrue(self.told_itself("no", own), "a file of the user, in a process of root's")
-            self.assertTrue(self.told_itself("yes", own, **user), "a file of a trusted user")
+            self.assertTrue(self.told_itself("yes", own, uid=ATTACKER), "a file of a trusted user")
 
 
 if __name__ == "__main__":

@@ -52,8 +52,7 @@ class HostileUsers(Sieges):
         named = []
 
         def name(server):
-            identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-            with Workload(system_python().path, "-c", NAMED, **identity) as workload:
+            with Workload(system_python().path, "-c", NAMED, uid=NOBODY) as workload:
                 server.profile(f"seconds=2&pid={workload.pid}")
                 profile = server.profile(f"seconds=4&pid={workload.pid}")
             named.append(profile.total(0, lambda s: {"outer", "inner"} <= set(s.names)) / profile.total(0))

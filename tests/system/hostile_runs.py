@@ -30,9 +30,7 @@ class Attack(Workload):
     """A running attack; the end of the with block kills it and all processes that it has started."""
 
     def __init__(self, name, *arguments, uid=ATTACKER, **options):
-        # The attack runs with its own user and group, or it could do what only root may.
-        identity = {} if uid == 0 else {"user": uid, "group": uid, "extra_groups": []}
-        super().__init__(attack_path(name), *arguments, start_new_session=True, **identity, **options)
+        super().__init__(attack_path(name), *arguments, uid=uid, start_new_session=True, **options)
 
     def __exit__(self, *unused):
         with contextlib.suppress(ProcessLookupError):

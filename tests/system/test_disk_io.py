@@ -28,7 +28,7 @@ class DiskIO(unittest.TestCase):
             warm_up(server, 5)
             with tempfile.TemporaryDirectory(dir=BUILD) as folder:
                 os.chown(folder, USER, USER)
-                with Workload("disk_io", folder, stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[]) as workload:
+                with Workload("disk_io", folder, stdin=subprocess.PIPE, uid=USER) as workload:
                     time.sleep(3)  # the daemon knows its code then
                     begun = time.time()
                     workload.process.stdin.write("\n")

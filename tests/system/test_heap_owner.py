@@ -45,7 +45,7 @@ class Owned(Workload):
         truth = os.path.join(folder, f"truth-{uid}-{mode:o}")
         with open(truth, "wb"):
             os.chmod(truth, 0o666)
-        super().__init__(path, "sites", truth, user=uid, group=uid, extra_groups=[])
+        super().__init__(path, "sites", truth, uid=uid)
 
 
 class HeapOwner(unittest.TestCase):

@@ -120,7 +120,7 @@ class Debuginfod(unittest.TestCase):
             debug = file.read().replace(bytes.fromhex(old), bytes.fromhex(build_id))
         os.unlink(f"{path}.debug")
         server.files[build_id] = debug.ljust(FILE_BYTES, b"\0")
-        process = self.running.enter_context(Workload(path, user=user, group=user, extra_groups=[]))
+        process = self.running.enter_context(Workload(path, uid=user))
         os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
         self.pids.append(process.pid)
         return process, build_id

@@ -26,7 +26,6 @@ CHILDREN = {"setuid", "setgid", "setpcap", "kill"}  # root needs these to run re
 LATER = {"bpf", "perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore"}
 NOBODY = 65534
 OTHER = 1
-AS_OTHER = {"user": OTHER, "group": OTHER, "extra_groups": []}
 
 
 def names_of(word):
@@ -118,7 +117,7 @@ class Mixin:
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
             copy = shutil.copy(workload_path("cpubound"), folder)
-            with Workload(copy, 30, **AS_OTHER) as workload:
+            with Workload(copy, 30, uid=OTHER) as workload:
                 shutil.rmtree(folder)
                 os.mkdir(folder)
                 self.assertIn("main", self.names(workload))
@@ -136,7 +135,7 @@ class Mixin:
         self.assertLess({"main", "site_six"}, names)
 
     def heap(self):
-        with Workload(self.sites, "sites", self.truth, 60, **AS_OTHER) as workload:
+        with Workload(self.sites, "sites", self.truth, 60, uid=OTHER) as workload:
             answer = self.profd.get(f"/heap?pid={workload.pid}&seconds=1&rate=1KiB&force=1")
         self.assertEqual(answer.status, 200, answer.body)
         return Profile(answer.body)

@@ -87,7 +87,7 @@ class Figures(unittest.TestCase):
         begun = time.time()
         with tempfile.TemporaryDirectory(dir=BUILD) as folder:
             os.chown(folder, USER, USER)
-            with Workload("disk_io", folder, stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[]) as workload:
+            with Workload("disk_io", folder, stdin=subprocess.PIPE, uid=USER) as workload:
                 time.sleep(2)
                 workload.process.stdin.write("\n")
                 workload.process.stdin.flush()

@@ -17,12 +17,14 @@ def workload_path(name):
 class Workload:
     """A running workload that has printed "ready"; it is killed at the end of the with block.
 
-    `name` may also be the absolute path of another program that prints "ready".
+    `name` may also be the absolute path of another program that prints "ready". The workload of a user has the user's group
+    only: it cannot do what only root may.
     """
 
-    def __init__(self, name, *arguments, **options):
+    def __init__(self, name, *arguments, uid=0, **options):
         argv = [workload_path(name), *map(str, arguments)]
-        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, **options)
+        identity = {"user": uid, "group": uid, "extra_groups": []} if uid else {}
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, **identity, **options)
         self.pid = self.process.pid
         line = self.process.stdout.readline()
         if line != "ready\n":
