@@ -71,7 +71,7 @@ WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
                   $(filter-out %/levels.cc,$(wildcard tests/workloads/*.cc))) \
                 $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(HEAP_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER) \
                 $(GPU_PROGRAMS:%=$(BUILD)/workloads/cuda/%)
-GUEST_WORKLOADS = $(addprefix $(BUILD)/workloads/,spin60_30_10 stacks_chain memory_growth heap_sites hog cuda/gpu_truth cuda/gpu_launches)
+GUEST_WORKLOADS = $(addprefix $(BUILD)/workloads/,spin60_30_10 stacks_chain memory_growth heap_sites hog waits cuda/gpu_truth cuda/gpu_launches)
 
 # Texts generated from the tables of settings and commands: packaging/X.in is the template of X.
 TEXTS_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard packaging/texts/*.c))

@@ -12,9 +12,9 @@ from packages import FOLDER
 from workload import workload_path
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS = 180  # for a whole guest, which needs half of that
+SECONDS = 300  # for a whole guest, which needs half of that
 PROGRAMS = (daemon.PROFD, "/usr/bin/curl", "/usr/bin/setpriv") + tuple(
-    map(workload_path, ("spin60_30_10", "stacks_chain", "memory_growth", "heap_sites", "hog",
+    map(workload_path, ("spin60_30_10", "stacks_chain", "memory_growth", "heap_sites", "hog", "waits",
                         "cuda/gpu_truth", "cuda/gpu_launches"))
 )
 # QEMU 7.2 sometimes emulates a cmpxchg16b of the kernel wrongly, and the kernel panics. Five page table levels only take time.

@@ -103,7 +103,7 @@ gpus()
 # Starts all programs before one common wait; those that spin are stopped until they are profiled.
 loads()
 {
-	local spin chain anon mmap heap hog waiting group=/sys/fs/cgroup/hog
+	local spin chain anon mmap heap hog waits waiting group=/sys/fs/cgroup/hog
 
 	start spin spin60_30_10
 	spin=$pid
@@ -115,12 +115,14 @@ loads()
 	mmap=$pid
 	start heap heap_sites sites "$out/heap.truth"
 	heap=$pid
+	start waits waits
+	waits=$pid
 	# The hog has its own memory limit, so that the kernel kills it and no other process.
 	mkdir -p "$group"
 	echo $((64 << 20)) >"$group/memory.max"
 	start hog sh -c "echo 0 >$group/cgroup.procs && exec hog"
 	hog=$pid
-	echo "spin=$spin chain=$chain hog=$hog" >"$out/pids"
+	echo "spin=$spin chain=$chain hog=$hog waits=$waits" >"$out/pids"
 	sleep 2
 	wait_for 30 walkable
 	kill -STOP "$spin" "$chain"
@@ -134,6 +136,9 @@ loads()
 	fetch "$out/mmap.pb.gz" "profile?last=1m&type=mmap&pid=$mmap"
 	fetch "$out/memory" "memory?pid=$anon"
 	kill "$anon" "$mmap"
+
+	fetch "$out/offcpu.pb.gz" "profile?type=offcpu&seconds=6&pid=$waits"
+	kill "$waits"
 
 	kill -CONT "$spin" "$chain"
 	fetch "$out/cpu.pb.gz" "profile?seconds=12&pid=$spin&pid=$chain" &
@@ -163,7 +168,7 @@ serve()
 	shift
 	mkdir "$out"
 	chmod 777 "$out"
-	"$@" /bin/profd serve --config /dev/null --listen "unix:$out/socket" --growth yes --verbose >"$out/log" 2>&1 &
+	"$@" /bin/profd serve --config /dev/null --listen "unix:$out/socket" --growth yes --faults yes --waits yes --verbose >"$out/log" 2>&1 &
 	profd=$!
 	wait_for 30 ready
 }

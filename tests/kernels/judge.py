@@ -14,10 +14,13 @@ from profile_pb import Profile
 
 LIMIT = 64 << 20  # of the control group in which the hog is killed
 BYTES = 1  # the index of the value in bytes
+NS = 1  # of waits
 HELD = 3  # the index of the bytes held, in profiles of GPU memory
 CHAIN = [f"level{i:02}" for i in range(12, 0, -1)] + ["main"]
 HOT = {"hot60": 60, "hot30": 30, "hot10": 10}
 GROW = {"grow60": 60, "grow30": 30, "grow10": 10}
+WAITS = {"sleeps": 50, "reads": 100 / 3, "locks": 50 / 3}
+GLUE = re.compile("^(bpf_|__bpf_|__traceiter_|__schedule$|schedule$)")
 # A round of the workloads that spin may take seconds in a guest, and the end of the profile interrupts the last one.
 CUT_ROUND = 6
 
@@ -137,6 +140,16 @@ def oom(folder):
     return f"{100 * took / LIMIT:.0f} %"
 
 
+def waits(folder):
+    """Waits begin with the function that waits, whatever the kernel has between itself and the program that sees them."""
+    samples = [sample for sample in profile(folder, "offcpu.pb.gz").samples if not WAITS.keys().isdisjoint(sample.names)]
+    glue = {name for sample in samples for name in sample.names if GLUE.match(name)}
+    expect(not glue, f"frames of the tracepoint: {glue}")
+    leaves = {sample.names[0] for sample in samples if "reads" in sample.names}
+    expect(all("pipe_read" in leaf for leaf in leaves), f"reads() waits in {leaves}")
+    return _shares(samples, WAITS, NS, 1 << 20, CUT_ROUND)  # waits as long as these are all sampled
+
+
 def _said_last(folder, name):
     return json.loads(text(folder, name).splitlines()[-1])
 
@@ -203,7 +216,7 @@ def status_without_gpus(folder):
     return status(folder, lambda kind: kind.startswith("gpu_"), "this kernel requires CAP_SYS_ADMIN for uprobes")
 
 
-JUDGES = (cpu, stacks, rss, mmap, heap, memory, oom, gpu_memory, gpu_launch, status)
+JUDGES = (cpu, stacks, rss, mmap, heap, memory, oom, waits, gpu_memory, gpu_launch, status)
 # For kernels where uprobes are perf events, and a profd with only some of root's capabilities.
 JUDGES_OF_FEW = {heap: heap_needs_root, gpu_memory: gpus_need_root, gpu_launch: gpus_need_root,
                  status: status_without_gpus}
