@@ -140,8 +140,9 @@ void procs_list(struct procs *procs, struct process *process);
  * fast that each pid is soon reused. */
 void procs_forget_replaced(struct procs *procs, struct process *process);
 /* The table is full: drops the process that ended first, else a living one that was not asked for
- * lately, one of the user that has most if possible. Most of what is known of a living process is read from /proc when it is asked for again:
- * not when it started, nor which programs it ran before. */
+ * lately, one of the user that has most if possible. Most of what is known of a living process is
+ * read from /proc when it is asked for again: not when it started, nor which programs it ran
+ * before. */
 void procs_make_room(struct procs *procs);
 /* Updates whether the program waits for files to be opened; called when its set has changed. */
 void program_wait(struct procs *procs, struct program *program);
