@@ -20,8 +20,11 @@ enum {
 	/* On average a reading is followed by so many times its duration at least. aside_run()
 	 * would refuse a user whose calls take a twentieth of the time. */
 	COSTS = 25,
-	STANDS = 4, /* a reading stands for so many mean intervals at most */
+	STANDS = 4, /* a reading stands for so many mean intervals at most, but for STANDS_NS */
 };
+
+/* On busy CPUs the reader waits for one. */
+#define STANDS_NS NSEC_PER_SEC
 
 /* One reading. It may be left behind with a thread aside. */
 struct task_reading {
@@ -118,6 +121,8 @@ static void account(struct task_watch *watch, uint64_t until_ns)
 	const struct task_reading *last = watch->last;
 	uint64_t stands_ns = STANDS * mean_ns(watch);
 
+	if (stands_ns < STANDS_NS)
+		stands_ns = STANDS_NS;
 	if (last)
 		task_samples_add(samples, &last->version, &last->tasks,
 		                 until_ns < last->at_ns + stands_ns ? until_ns

@@ -146,9 +146,9 @@ class Whose(unittest.TestCase):
 
     def test_go_tool_pprof_reads_them(self):
         spin = self.spin_in("system.slice/profd-test-go.service")
-        with Workload("mangled"):
+        with Workload("mangled") as other:
             time.sleep(3)
-            answer = self.daemon.get("/profile?seconds=2")
+            answer = self.daemon.get(f"/profile?seconds=2&pid={spin.pid}&pid={other.pid}")
         self.assertEqual(answer.status, 200)
         with tempfile.NamedTemporaryFile(suffix=".pb.gz") as file:
             file.write(answer.body)
