@@ -28,12 +28,14 @@ enum {
 	FIRST_FIELD = 16,
 	VERSION_3_11 = 0x030b,
 	VERSION_3_13 = 0x030d,
+	VERSION_3_14 = 0x030e,
 	/* Of the frame in a generator, and in the frame. */
 	FRAME_IN_3_11 = 80,
 	FRAME = 72,
 	STATE_BEFORE = 5, /* gi_frame_state */
-	STACK_TOP = 64,   /* int, counted from the first local variable */
-	LOCALS = 72,
+	STACK_TOP = 64,   /* int, counted from the first local variable; 3.14: the address */
+	LOCALS = 72,      /* before 3.14 */
+	LOCALS_3_14 = 80,
 	MAX_STACK = 1 << 16,
 	MAX_WRAPPERS = 4, /* one in another */
 };
@@ -90,11 +92,24 @@ static bool read_state(struct python_awaits *awaits, uint64_t frame,
 	return true;
 }
 
+/* The stack pointer is behind the top. */
+static uint64_t top_of_3_14(struct python_awaits *awaits, uint64_t frame)
+{
+	uint64_t end = python_objects_pointer(awaits->objects, frame + STACK_TOP);
+	uint64_t locals = frame + LOCALS_3_14;
+
+	if (end <= locals || end - locals > MAX_STACK * sizeof(end))
+		return 0;
+	return python_objects_reference(awaits->objects, end - sizeof(end));
+}
+
 /* What is on top of the stack of a frame. */
 static uint64_t top_of(struct python_awaits *awaits, uint64_t frame)
 {
 	int32_t top;
 
+	if (awaits->objects->process->version >= VERSION_3_14)
+		return top_of_3_14(awaits, frame);
 	if (!python_objects_bytes(awaits->objects, frame + STACK_TOP, &top, sizeof(top)) ||
 	    top <= 0 || top > MAX_STACK)
 		return 0;
@@ -107,7 +122,7 @@ static bool add_frame(struct python_awaits *awaits, uint64_t frame, enum runtime
                       struct runtime_tasks *tasks, struct runtime_task *task, int *ret_err)
 {
 	struct python_objects *objects = awaits->objects;
-	uint64_t code = python_objects_pointer(objects, frame + objects->process->frame_code);
+	uint64_t code = python_objects_reference(objects, frame + objects->process->frame_code);
 	struct runtime_task_frame *into = &task->frames[task->frame_count];
 	_cleanup_(python_place_release) struct python_place place = {0};
 	uint64_t instruction = 0;

@@ -61,6 +61,16 @@ uint64_t python_objects_pointer(struct python_objects *objects, uint64_t address
 	return read_at(objects, address, &word, sizeof(word)) && is_address(word) ? word : 0;
 }
 
+uint64_t python_objects_reference(struct python_objects *objects, uint64_t address)
+{
+	const uint64_t tags = 3;
+	uint64_t word;
+
+	if (!read_at(objects, address, &word, sizeof(word)))
+		return 0;
+	return is_address(word & ~tags) ? word & ~tags : 0;
+}
+
 /* Up to 3.10: dk_refcnt, dk_size, dk_lookup, dk_usable, dk_nentries, dk_indices. */
 static bool read_old_keys(struct python_objects *objects, uint64_t at, struct keys *ret_keys)
 {

@@ -39,6 +39,8 @@ enum {
 
 /* The word at an address; 0 when it cannot be read, or is not a valid address in a program. */
 uint64_t python_objects_pointer(struct python_objects *objects, uint64_t address);
+/* The same for a _PyStackRef, 3.14 and later, whose lowest two bits are tags. */
+uint64_t python_objects_reference(struct python_objects *objects, uint64_t address);
 /* Calls fn for each entry of a dict whose keys are ints that are their own hash. */
 typedef void python_entry_fn(uint64_t key, uint64_t value, void *ctx);
 void python_objects_each(struct python_objects *objects, uint64_t dict, python_entry_fn *fn,

@@ -227,13 +227,19 @@ static const char *python_thread_name(void *own, const struct runtime_thread *th
 	                           thread->mono_ns);
 }
 
+/* Of a reading of tasks. */
+struct tasks_plan {
+	struct python_process process;
+	struct python_asyncio asyncio;
+};
+
 /* Aside: see runtimes/tasks.h. */
 static int read_tasks(const struct runtime_tasks_plan *plan, struct runtime_tasks *ret_tasks)
 {
 	_cleanup_(process_memory_close) struct process_memory memory;
-	const struct python_process *process = (const void *)plan->own;
+	const struct tasks_plan *own = (const void *)plan->own;
 	struct python_objects objects = {
-		.process = process,
+		.process = &own->process,
 		.read = process_memory_get_by,
 		.ctx = &memory,
 		.reads_left = MAX_PYTHON_TASK_READS,
@@ -242,7 +248,7 @@ static int read_tasks(const struct runtime_tasks_plan *plan, struct runtime_task
 
 	*ret_tasks = (struct runtime_tasks){0};
 	if (!err)
-		err = python_tasks_read(&objects, ret_tasks);
+		err = python_tasks_read(&objects, &own->asyncio, ret_tasks);
 	return err;
 }
 
@@ -250,19 +256,22 @@ static const char *python_plan_tasks(const void *own, uint32_t pid,
                                      struct runtime_tasks_plan *ret_plan)
 {
 	const struct python *python = own;
-	struct python_process process;
+	struct tasks_plan plan;
 
-	_Static_assert(sizeof(process) <= sizeof(ret_plan->own), "fits");
+	_Static_assert(sizeof(plan) <= sizeof(ret_plan->own), "fits");
 	*ret_plan = (struct runtime_tasks_plan){
 		.pid = pid,
 		.owner = pythons_owner(python->pythons, pid),
 		.read = read_tasks,
 	};
-	if (!pythons_describe(python->pythons, pid, &process))
+	plan.asyncio = (struct python_asyncio){0};
+	if (!pythons_describe(python->pythons, pid, &plan.process) ||
+	    (plan.process.version >= PYTHON_DESCRIBES_TASKS &&
+	     !pythons_asyncio(python->pythons, pid, &plan.asyncio)))
 		return "profd does not know its Python yet";
-	if (!python_tasks_known(&process))
-		return "profd knows the tasks of Python 3.11 to 3.13 with a GIL only";
-	memcpy(ret_plan->own, &process, sizeof(process));
+	if (!python_tasks_known(&plan.process))
+		return "profd knows the tasks of Python 3.11 to 3.14 with a GIL only";
+	memcpy(ret_plan->own, &plan, sizeof(plan));
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "python/python_ask.h"
 
+#include "python/python_asyncio.h"
 #include "python/python_build.h"
 
 #include <errno.h>
@@ -14,27 +15,38 @@
 int python_answer(struct reading *reading, struct buf *out)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
-	struct python_process process;
+	struct python_contents contents = {0};
 
 	if (reading->len || reading->fds[0] < 0)
 		return -EPROTO;
 	int err = elf_open_fd(reading->fds[0], &elf);
 	if (!err)
-		err = python_build_read(elf, &process);
+		err = python_build_read(elf, &contents.process);
+	if (err == -ENOENT || !err) {
+		int other = python_asyncio_read(elf, &contents.asyncio);
+
+		err = other == -ENOENT ? err : other;
+	}
 	if (err)
 		return err;
-	buf_add(out, &process, sizeof(process));
+	buf_add(out, &contents, sizeof(contents));
 	return buf_error(out);
 }
 
 int python_check(const uint8_t *bytes, size_t len)
 {
-	struct python_process process;
+	struct python_contents contents;
+	bool has_python, has_asyncio;
 
-	if (len != sizeof(process))
+	if (len != sizeof(contents))
 		return -EBADMSG;
-	memcpy(&process, bytes, sizeof(process));
-	return python_build_is_sound(&process) ? 0 : -EBADMSG;
+	memcpy(&contents, bytes, sizeof(contents));
+	has_python = contents.process.version;
+	has_asyncio = contents.asyncio.task_node;
+	if ((has_python && !python_build_is_sound(&contents.process)) ||
+	    (has_asyncio && !python_asyncio_is_sound(&contents.asyncio)))
+		return -EBADMSG;
+	return has_python || has_asyncio ? 0 : -EBADMSG;
 }
 
 static int check(const uint8_t *bytes, size_t len, void *ctx)
@@ -44,7 +56,7 @@ static int check(const uint8_t *bytes, size_t len, void *ctx)
 }
 
 int python_ask(struct reader *reader, const struct object *object,
-               struct python_process *ret_process)
+               struct python_contents *ret_contents)
 {
 	const struct reader_query query = {
 		.question = {.job = READER_PYTHON, .fds = {object->fd, -1, -1}},
@@ -52,5 +64,5 @@ int python_ask(struct reader *reader, const struct object *object,
 		.check = check,
 	};
 
-	return reader_ask_fixed(reader, &query, ret_process, sizeof(*ret_process));
+	return reader_ask_fixed(reader, &query, ret_contents, sizeof(*ret_contents));
 }

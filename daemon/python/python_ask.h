@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * python_build_read() in a reader process, for descriptor 0 of the question. The answer is the
- * bytes of the struct.
+ * python_build_read() and python_asyncio_read() in a reader process, for descriptor 0 of the
+ * question. The answer is the bytes of struct python_contents.
  */
 #pragma once
 
 #include "bpf/python.h"
+#include "cpython/python_tasks.h"
 #include "object/object.h"
 #include "reader/reader.h"
 #include "reader/serve.h"
 
-/* Asks from the daemon, on the reader's thread. Like python_build_read(); other errors are those of
- * reader_ask(). */
+/* What a file has of CPython: at least one of the two. */
+struct python_contents {
+	struct python_process process; /* version 0: the file has no CPython */
+	struct python_asyncio
+		asyncio; /* task_node 0: the file has no asyncio that describes itself */
+};
+
+/* Asks from the daemon, on the reader's thread. -ENOENT when the file has nothing of CPython; like
+ * python_build_read(); other errors are those of reader_ask(). */
 int python_ask(struct reader *reader, const struct object *object,
-               struct python_process *ret_process);
+               struct python_contents *ret_contents);
 /* Answers READER_PYTHON in the reader process. */
 int python_answer(struct reading *reading, struct buf *out);
 /* Whether the bytes are a valid answer. 0 or -EBADMSG. */

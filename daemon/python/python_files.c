@@ -16,6 +16,7 @@
 
 struct entry {
 	struct file_answer answer; /* first */
+	struct python_contents contents;
 	struct python_file file;
 };
 
@@ -31,20 +32,22 @@ struct python_files {
 
 static int ask(struct reader *reader, struct file_answer *answer)
 {
-	return python_ask(reader, answer->object, &((struct entry *)answer)->file.process);
+	return python_ask(reader, answer->object, &((struct entry *)answer)->contents);
 }
 
 static bool answered(struct file_answer *answer, void *ctx)
 {
 	struct python_files *files = ctx;
+	struct entry *entry = (struct entry *)answer;
 
-	if (!answer->error) {
-		((struct entry *)answer)->file.object = answer->object;
+	if (!answer->error && entry->contents.process.version) {
+		entry->file.object = answer->object;
+		entry->file.process = entry->contents.process;
 		files->found++;
 		files->fn(files->ctx);
 		return true;
 	}
-	if (answer->error != -ENOENT) {
+	if (answer->error && answer->error != -ENOENT) {
 		log_debug("%s: cannot read its CPython: %s", answer->object->path,
 		          strerror(-answer->error));
 		files->failed++;
@@ -114,6 +117,18 @@ struct python_file *python_files_get(struct python_files *files, uint32_t id, bo
 	/* The file is there already while the function that is told of it runs. */
 	*ret_pending = answer && answer->is_pending && !entry->file.object;
 	return entry && entry->file.object ? &entry->file : NULL;
+}
+
+const struct python_asyncio *python_files_asyncio(struct python_files *files, uint32_t id,
+                                                  bool *ret_pending)
+{
+	struct file_answer *answer = file_answers_get(files->answers, id);
+	const struct entry *entry = (const struct entry *)answer;
+
+	*ret_pending = !answer || answer->is_pending;
+	return !*ret_pending && !answer->error && entry->contents.asyncio.task_node
+	               ? &entry->contents.asyncio
+	               : NULL;
 }
 
 void python_file_hold(struct python_file **held, struct python_file *file)

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "bpf/python.h"
+#include "cpython/python_tasks.h"
 #include "object/store.h"
 #include "reader/reader.h"
 
@@ -35,6 +36,10 @@ DEFINE_CLEANUP(struct python_files *, python_files_free)
 /* Looks up a file by its object's id in the store. NULL when the file contains no CPython, or, with
  * *ret_pending set, when that is not known yet; the file is then examined. */
 struct python_file *python_files_get(struct python_files *files, uint32_t id, bool *ret_pending);
+/* What a file says of asyncio, if that is known. NULL: nothing; or not yet, with *ret_pending set.
+ */
+const struct python_asyncio *python_files_asyncio(struct python_files *files, uint32_t id,
+                                                  bool *ret_pending);
 /* Holds `file` in place of *held and releases that; either may be NULL. */
 void python_file_hold(struct python_file **held, struct python_file *file);
 size_t python_files_count(const struct python_files *files);

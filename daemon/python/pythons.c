@@ -338,6 +338,29 @@ bool pythons_describe(const struct pythons *pythons, uint32_t pid,
 	return true;
 }
 
+bool pythons_asyncio(const struct pythons *pythons, uint32_t pid,
+                     struct python_asyncio *ret_asyncio)
+{
+	const struct mapping_set *set = procs_mappings(pythons->procs, pid);
+	const struct python_asyncio *found = NULL;
+	bool any_pending = false, pending;
+	uint32_t last = 0;
+
+	*ret_asyncio = (struct python_asyncio){0};
+	for (size_t i = 0; set && !found && i < mapping_set_count(set); i++) {
+		uint32_t object = mapping_set_at(set, i)->object;
+
+		if (!object || object == last)
+			continue;
+		last = object;
+		found = python_files_asyncio(pythons->files, object, &pending);
+		any_pending |= pending;
+	}
+	if (found)
+		*ret_asyncio = *found;
+	return found || !any_pending;
+}
+
 uint32_t pythons_owner(const struct pythons *pythons, uint32_t pid)
 {
 	const struct runner *runner = find(pythons, pid);

@@ -75,10 +75,10 @@ static int read_memory(void *ctx, uint64_t address, void *into, size_t len)
 
 static struct python_process layout_of(uint8_t which)
 {
-	struct python_process process = *python_layout(which % 3 ? 0x030c : 0x030b);
+	struct python_process process = *python_layout(which % 4 ? 0x030c : 0x030b);
 
-	if (which % 3 == 2)
-		process.version = 0x030d;
+	if (which % 4 >= 2)
+		process.version = which % 4 == 2 ? 0x030d : 0x030e;
 	/* Closer together than in reality, so that they are found. */
 	process.interpreter_modules = 8;
 	process.type_cached_keys = 48;
@@ -119,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.ctx = &memory,
 		.reads_left = MAX_PYTHON_TASK_READS,
 	};
+	const struct python_asyncio asyncio = {136, 128, 96, 109, 152, 24, 32};
 	struct python_awaits awaits = {.objects = &objects};
 	struct runtime_tasks tasks = {0};
 	struct runtime_task task = {.name = "one"};
@@ -136,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	runtime_tasks_release(&tasks);
 	memory.reads = 0;
 	objects.reads_left = MAX_PYTHON_TASK_READS;
-	if (python_tasks_read(&objects, &tasks) || tasks.count > RUNTIME_TASKS)
+	if (python_tasks_read(&objects, &asyncio, &tasks) || tasks.count > RUNTIME_TASKS)
 		abort();
 	show(&tasks);
 	runtime_tasks_release(&tasks);

@@ -14,7 +14,7 @@ from workload import Workload
 
 BESIDE = True
 
-FIRST, LAST = 11, 13  # of 3.x, the versions whose tasks are known
+FIRST, LAST = 11, 14  # of 3.x, the versions whose tasks are known
 
 
 def wait_known(server, pid):
@@ -59,9 +59,13 @@ class Tasks(unittest.TestCase):
                 self.assertEqual([list(frame.values()) for frame in groups[name]["frames"]], frames, name)
 
     def test_for_whom(self):
-        for _, _, groups in self.each():
+        for _, answer, groups in self.each():
             self.assertEqual(groups["waits"]["awaits"], ["handler-0"])
             self.assertEqual(set(groups["gathers"]["awaits"]), {"gathered-0", "gathered-1"})
+            # From 3.14 on, a task knows who waits for it.
+            told = {"grouped-0", "grouped-1"} if answer["runtime_version"] >= "3.14" else set()
+            self.assertEqual(set(groups["groups"]["awaits"]), told)
+            self.assertEqual(groups["sleeper"]["awaits"], [])
             self.assertEqual(groups["consumes"]["awaits"], [])
 
     def test_states(self):

@@ -162,6 +162,7 @@
 	SUITE(python_codes)      \
 	SUITE(python_codes_room) \
 	SUITE(python_names)      \
+	SUITE(python_task_lists) \
 	SUITE(python_threads)    \
 	SUITE(python_lines)      \
 	SUITE(python_text)       \

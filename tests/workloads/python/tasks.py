@@ -46,6 +46,18 @@ async def gathers():
     await asyncio.gather(*[asyncio.create_task(handle(), name=f"gathered-{i}") for i in range(2)])
 
 
+async def groups():
+    async with asyncio.TaskGroup() as group:
+        for i in range(2):
+            group.create_task(handle(), name=f"grouped-{i}")
+
+
+async def groups_and_sleeps():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(handle(), name="of-sleeper")
+        await asyncio.sleep(1000)
+
+
 async def waits_for(task):
     await task
 
@@ -92,6 +104,7 @@ async def main():
     first = asyncio.create_task(handle(), name="handler-0")
     started = [first, *(asyncio.create_task(handle(), name=f"handler-{i}") for i in range(1, 3))]
     for name, coroutine in (("loops", loops()), ("later", later()), ("old", calls_old()), ("gathers", gathers()),
+                            ("groups", groups()), ("sleeper", groups_and_sleeps()),
                             ("waits", waits_for(first)), ("consumes", consumes(queue)), ("s\xfc\u2603", handle())):
         started.append(asyncio.create_task(coroutine, name=name))
     started.append(asyncio.create_task(handle()))
