@@ -18,7 +18,8 @@
 /* A busy disk answers within this time; a server that is gone does not. */
 static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
 
-/* What was given up because other jobs hang, or because there are too many, is tried again: after
+/* What was given up because other jobs hang, or because there are too many, or because descriptors
+ * or memory were short, is tried again: after
  * this time, then after twice as long each time. */
 static const uint64_t first_rest_ns = 2 * NSEC_PER_SEC, longest_rest_ns = 10 * NSEC_PER_SEC;
 
@@ -34,6 +35,7 @@ struct opening {
 	struct crew_job job;
 	struct opener *opener;
 	uint32_t ticket, id;
+	int err; /* of store_open() */
 	struct opening_key key;
 	struct place place; /* its path points to `path` below */
 	char *path;
@@ -75,8 +77,8 @@ static void open_one(struct crew_job *job)
 	 * too, so the file is opened by its path then. */
 	if (opening->rest_ns && reach_began_boot_ns(opening->place.pid) > opening->asked_boot_ns)
 		opening->place.pid = 0;
-	opening->id =
-		store_open(opening->opener->config.store, &opening->key.file, &opening->place);
+	opening->err = store_open(opening->opener->config.store, &opening->key.file,
+	                          &opening->place, &opening->id);
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -113,7 +115,7 @@ static void opened_one(struct crew_job *job, int err)
 	struct opener *opener = opening->opener;
 	const struct opened opened = {opening->ticket, err ? 0 : opening->id};
 
-	if (err == -ETIMEDOUT && put_off(opening))
+	if ((err == -ETIMEDOUT || (!err && opening->err == -EAGAIN)) && put_off(opening))
 		return;
 	if (opening->hh.tbl)
 		HASH_DEL(opener->by_key, opening);

@@ -38,9 +38,11 @@ bool store_knows(struct store *store, const struct file_key *key, const char *pa
                  uint32_t *ret_id);
 /* The same, but opens a file that is not known: through /proc/PID/map_files, which also works for
  * deleted files and for files of containers, else through /proc/PID/root, else by its path. Waits
- * for the file system. 0 when the file cannot be opened, or is no ELF file; the latter is
- * remembered for a while. */
-uint32_t store_open(struct store *store, const struct file_key *key, const struct place *place);
+ * for the file system. *ret_id is 0 when the file cannot be opened, or is no ELF file; the latter is
+ * remembered for a while. 0; -EAGAIN: it cannot be opened now, because the daemon is short of
+ * descriptors or memory. */
+int store_open(struct store *store, const struct file_key *key, const struct place *place,
+               uint32_t *ret_id);
 /* Returns a reference, or NULL when the object was closed. */
 struct object *store_get(struct store *store, uint32_t id);
 /* Whether the object is open. Does not count as a use of it. */

@@ -226,9 +226,15 @@ static bool is_sole(const struct file_key *key, int fd)
 	return key->generation || !kernel_file_has_doubles(fd);
 }
 
-/* `otherwise`: the id to return if the file cannot be opened. */
-static uint32_t open_file(struct store *store, const struct file_key *key,
-                          const struct place *place, uint32_t otherwise)
+/* Whether the daemon lacks something that it may have again soon. */
+static bool is_short(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+/* *ret_id: the id to return if the file cannot be opened. */
+static int open_file(struct store *store, const struct file_key *key, const struct place *place,
+                     uint32_t *ret_id)
 {
 	bool is_it = false;
 	_cleanup_close_ int fd = open_below_limit(place, &is_it);
@@ -236,16 +242,19 @@ static uint32_t open_file(struct store *store, const struct file_key *key,
 	int err = fd < 0 ? fd : stamp_read(fd, &names.stamp);
 	struct object *object = NULL;
 	char shown[MAX_PATH_BYTES];
-	uint32_t id;
 
 	/* A file that may be another one must not be remembered under the key. */
 	if (fd >= 0 && is_it && is_sole(key, fd))
 		names.key = key_alias(key);
-	if (err < 0)
-		return otherwise ?: remember(store, err, NULL, &names);
+	if (err < 0 && *ret_id)
+		return 0;
+	if (err < 0) {
+		*ret_id = remember(store, err, NULL, &names);
+		return is_short(err) ? -EAGAIN : 0;
+	}
 	names.file = file_alias(&names.stamp);
-	if (is_known_file(store, &names, &id))
-		return id;
+	if (is_known_file(store, &names, ret_id))
+		return 0;
 	reach_path(place->path, shown);
 	err = object_open_fd(TAKE_FD(fd), shown, &object);
 	if (err == 0) {
@@ -254,7 +263,8 @@ static uint32_t open_file(struct store *store, const struct file_key *key,
 		object->root = reach_root_id(place->pid);
 		object->spaces = reach_spaces(place->pid);
 	}
-	return remember(store, err, object, &names);
+	*ret_id = remember(store, err, object, &names);
+	return is_short(err) ? -EAGAIN : 0;
 }
 
 bool store_knows(struct store *store, const struct file_key *key, const char *path,
@@ -268,13 +278,12 @@ bool store_knows(struct store *store, const struct file_key *key, const char *pa
 	return !reach_is_file(path) || find_key(store, key, ret_id) == BELIEF_FULL;
 }
 
-uint32_t store_open(struct store *store, const struct file_key *key, const struct place *place)
+int store_open(struct store *store, const struct file_key *key, const struct place *place,
+               uint32_t *ret_id)
 {
-	uint32_t id, otherwise;
-
-	if (store_knows(store, key, place->path, &id))
-		return id;
-	if (find_key(store, key, &otherwise) != BELIEF_WEAK)
-		otherwise = NO_OBJECT;
-	return open_file(store, key, place, otherwise);
+	if (store_knows(store, key, place->path, ret_id))
+		return 0;
+	if (find_key(store, key, ret_id) != BELIEF_WEAK)
+		*ret_id = NO_OBJECT;
+	return open_file(store, key, place, ret_id);
 }

@@ -65,8 +65,9 @@ static uint32_t find_file(const struct finder *finder, struct place *place,
 		return id;
 	}
 	place->user = owner_read(place->pid);
-	return finder->opener ? opener_open(finder->opener, key, place)
-	                      : store_open(finder->store, key, place);
+	if (finder->opener)
+		return opener_open(finder->opener, key, place);
+	return store_open(finder->store, key, place, &id) ? 0 : id;
 }
 
 int scan_map(const struct finder *finder, uint32_t pid, struct image *image,

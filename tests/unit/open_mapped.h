@@ -30,9 +30,11 @@ static inline const struct object *open_mapped(struct store *store, const struct
 	                            .end = end,
 	                            .file = {key->major, key->minor, key->inode},
 	                            .path = path};
-	_cleanup_(object_unrefp) struct object *object =
-		store_get(store, store_open(store, key, &place));
+	_cleanup_(object_unrefp) struct object *object = NULL;
+	uint32_t id;
 
+	if (!store_open(store, key, &place, &id))
+		object = store_get(store, id);
 	return object;
 }
 

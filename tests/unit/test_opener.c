@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -159,6 +160,26 @@ START_TEST(what_waits_behind_one_that_hangs_is_opened_later)
 }
 END_TEST
 
+START_TEST(a_file_is_opened_when_there_are_descriptors_again)
+{
+	struct rlimit limit, few;
+	uint32_t ticket;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){200, limit.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	ticket = opener_open(all.opener, &all.key, &all.place);
+	ck_assert(store_is_ticket(ticket));
+	run_for(NSEC_PER_SEC);
+	ck_assert_uint_eq(all.count, 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	run_for(30 * NSEC_PER_SEC);
+	ck_assert_uint_eq(all.count, 1);
+	ck_assert_uint_eq(all.opened.ticket, ticket);
+	ck_assert(store_has(all.store, all.opened.id));
+}
+END_TEST
+
 /* Nothing is left when the daemon ends meanwhile. */
 START_TEST(it_ends_while_a_file_is_put_off)
 {
@@ -178,6 +199,7 @@ Suite *opener_suite(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, a_file_is_opened);
 	tcase_add_test(tests, what_waits_behind_one_that_hangs_is_opened_later);
+	tcase_add_test(tests, a_file_is_opened_when_there_are_descriptors_again);
 	tcase_add_test(tests, it_ends_while_a_file_is_put_off);
 	suite_add_tcase(suite, tests);
 	return suite;
