@@ -22,11 +22,10 @@ int python_answer(struct reading *reading, struct buf *out)
 	int err = elf_open_fd(reading->fds[0], &elf);
 	if (!err)
 		err = python_build_read(elf, &contents.process);
-	if (err == -ENOENT || !err) {
-		int other = python_asyncio_read(elf, &contents.asyncio);
-
-		err = other == -ENOENT ? err : other;
-	}
+	if (!err)
+		err = python_asyncio_read(elf, &contents.asyncio) == -ENOMEM ? -ENOMEM : 0;
+	else if (err == -ENOENT)
+		err = python_asyncio_read(elf, &contents.asyncio);
 	if (err)
 		return err;
 	buf_add(out, &contents, sizeof(contents));

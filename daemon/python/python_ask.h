@@ -18,8 +18,9 @@ struct python_contents {
 		asyncio; /* task_node 0: the file has no asyncio that describes itself */
 };
 
-/* Asks from the daemon, on the reader's thread. -ENOENT when the file has nothing of CPython; like
- * python_build_read(); other errors are those of reader_ask(). */
+/* Asks from the daemon, on the reader's thread. -ENOENT when the file has nothing of CPython;
+ * otherwise like python_build_read() or, if the file has no CPython, python_asyncio_read(); other
+ * errors are those of reader_ask(). */
 int python_ask(struct reader *reader, const struct object *object,
                struct python_contents *ret_contents);
 /* Answers READER_PYTHON in the reader process. */

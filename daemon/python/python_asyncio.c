@@ -70,7 +70,7 @@ int python_asyncio_read(const struct elf *elf, struct python_asyncio *ret_asynci
 	free(section.bytes);
 	if (err || !makes_sense(words))
 		return -EBADMSG;
-	*ret_asyncio = (struct python_asyncio){
+	const struct python_asyncio asyncio = {
 		.task_name = (uint16_t)words[TASK_NAME],
 		.task_coroutine = (uint16_t)words[TASK_CORO],
 		.task_awaited_by = (uint16_t)words[TASK_AWAITED_BY],
@@ -79,5 +79,8 @@ int python_asyncio_read(const struct elf *elf, struct python_asyncio *ret_asynci
 		.thread_tasks = (uint16_t)words[THREAD_TASKS],
 		.interpreter_tasks = (uint32_t)words[INTERPRETER_TASKS],
 	};
-	return python_asyncio_is_sound(ret_asyncio) ? 0 : -EBADMSG;
+	if (!python_asyncio_is_sound(&asyncio))
+		return -EBADMSG;
+	*ret_asyncio = asyncio;
+	return 0;
 }

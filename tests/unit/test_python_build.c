@@ -442,7 +442,7 @@ START_TEST(by_a_reader)
 	_cleanup_(reader_freep) struct reader *reader =
 		reader_new(&(struct reader_program){READER_SELF, "test", 64 << 20, 0});
 	_cleanup_(python_image_release) struct python_image image;
-	_cleanup_(object_unrefp) struct object *object = NULL, *bare = NULL;
+	_cleanup_(object_unrefp) struct object *object = NULL, *bare = NULL, *odd = NULL;
 	struct python_contents contents;
 
 	python_image_init(&image);
@@ -466,6 +466,20 @@ START_TEST(by_a_reader)
 	ck_assert_int_eq(python_ask(reader, object, &contents), 0);
 	ck_assert_mem_eq(&contents.process, &described[2], sizeof(described[2]));
 	ck_assert_mem_eq(&contents.asyncio, &asyncio_314, sizeof(asyncio_314));
+
+	_cleanup_(python_image_release) struct python_image other;
+	python_image_init(&other);
+	section_image_add(&other.file, ".data", PYTHON_DATA, python_words_314,
+	                  PYTHON_WORDS_314 * sizeof(*python_words_314));
+	section_image_add(&other.file, ".AsyncioDebug", ASYNCIO_DATA, python_words_314,
+	                  sizeof(asyncio_words_314));
+	python_image_symbol(&other, "_PyRuntime", STT_OBJECT, PYTHON_DATA, 8);
+	python_image_seal(&other);
+	ck_assert_int_eq(object_open_bytes(other.file.out.data, other.file.out.len, "other", &odd),
+	                 0);
+	ck_assert_int_eq(python_ask(reader, odd, &contents), 0);
+	ck_assert_mem_eq(&contents.process, &described[2], sizeof(described[2]));
+	ck_assert_mem_eq(&contents.asyncio, &(struct python_asyncio){0}, sizeof(contents.asyncio));
 
 	ck_assert_int_eq(python_check((uint8_t *)&contents, sizeof(contents)), 0);
 	ck_assert_int_eq(python_check((uint8_t *)&contents, sizeof(contents) - 1), -EBADMSG);
