@@ -5,7 +5,8 @@
  * opened on a thread of a crew (base/crew.h), and the object's id is then reported to the holders
  * of the ticket. A file system that hangs delays only the files on it. What is given up because
  * of others, of the same user or of a crew that has too much to do, or because the daemon is short
- * of descriptors or memory, is tried again later, and its ticket stays valid. The opener closes the store's files in the same way.
+ * of descriptors or memory, is tried again later, and its ticket stays valid. The opener closes the
+ * store's files in the same way.
  *
  * Loop thread only.
  */

@@ -38,8 +38,8 @@ bool store_knows(struct store *store, const struct file_key *key, const char *pa
                  uint32_t *ret_id);
 /* The same, but opens a file that is not known: through /proc/PID/map_files, which also works for
  * deleted files and for files of containers, else through /proc/PID/root, else by its path. Waits
- * for the file system. *ret_id is 0 when the file cannot be opened, or is no ELF file; the latter is
- * remembered for a while. 0; -EAGAIN: it cannot be opened now, because the daemon is short of
+ * for the file system. *ret_id is 0 when the file cannot be opened, or is no ELF file; the latter
+ * is remembered for a while. 0; -EAGAIN: it cannot be opened now, because the daemon is short of
  * descriptors or memory. */
 int store_open(struct store *store, const struct file_key *key, const struct place *place,
                uint32_t *ret_id);
