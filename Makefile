@@ -136,6 +136,10 @@ test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper 
 .PHONY: needs
 needs: $(foreach test,$(TESTS),$(NEEDS_$(test)))
 
+# A test that hangs is ended. Where the scheduler shares CPUs among sessions (autogroups), one session of many programs beside
+# the many of other tests may get a thirtieth of a CPU for each.
+export CK_TIMEOUT_MULTIPLIER ?= 6
+
 # Unit tests mostly sleep, so they run in parts, at once. A single suite or case that is asked for runs as one part.
 UNIT_PARTS := $(if $(CK_RUN_SUITE)$(CK_RUN_CASE),1,1 2 3 4 5)
 
