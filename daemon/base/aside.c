@@ -5,14 +5,16 @@
 #include "base/aside.h"
 
 #include "base/accounts.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 #include <errno.h>
 #include <utlist.h>
 
-enum { STACK_BYTES = 256 * 1024, MAX_DEBTORS = 1024, PART = 20 };
+enum { STACK_BYTES = 256 * 1024, MAX_DEBTORS = 1024, PART = 20, MAX_SCHEDSTAT_BYTES = 128 };
 
 /* A call that takes longer is slow, and its time is its user's debt, which wanes by 1/PART. */
 static const uint64_t slow_ns = 10 * NSEC_PER_MSEC, max_debt_ns = NSEC_PER_SEC / 2;
@@ -55,6 +57,32 @@ static bool end_call(struct aside *aside, struct aside_call *call)
 	return false;
 }
 
+/* For how long this thread has waited for a CPU, in all: the second number of schedstat
+ * (Documentation/scheduler/sched-stats). 0 where the kernel does not count that. */
+static uint64_t run_delay_ns(void)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+	uint64_t ran_ns, waited_ns;
+
+	if (buf_read_file(&bytes, "/proc/thread-self/schedstat", MAX_SCHEDSTAT_BYTES))
+		return 0;
+	struct text text = text_of(buf_text(&bytes), bytes.len);
+	return text_decimal(&text, &ran_ns) && text_char(&text, ' ') &&
+	                       text_decimal(&text, &waited_ns)
+	               ? waited_ns
+	               : 0;
+}
+
+static void run(struct aside_call *call)
+{
+	uint64_t begun_ns = clock_mono_ns(), delay_ns = run_delay_ns(), took_ns;
+
+	call->run(call);
+	took_ns = clock_mono_ns() - begun_ns;
+	delay_ns = run_delay_ns() - delay_ns;
+	call->took_ns = took_ns > delay_ns ? took_ns - delay_ns : 0;
+}
+
 static void *work(void *ctx)
 {
 	struct aside *aside = ctx;
@@ -70,7 +98,7 @@ static void *work(void *ctx)
 		}
 		aside->call = NULL;
 		pthread_mutex_unlock(&aside->lock);
-		call->run(call);
+		run(call);
 		pthread_mutex_lock(&aside->lock);
 		is_left = end_call(aside, call);
 	}
@@ -162,9 +190,9 @@ static struct debtor *get_debtor(struct aside *aside, uint32_t owner, uint64_t n
 	return NULL;
 }
 
-static void note_time(struct aside *aside, uint32_t owner, uint64_t begun_ns)
+static void note_time(struct aside *aside, uint32_t owner, uint64_t took_ns)
 {
-	uint64_t now_ns = clock_mono_ns(), took_ns = now_ns - begun_ns;
+	uint64_t now_ns = clock_mono_ns();
 	struct debtor *debtor =
 		owner && took_ns > slow_ns ? get_debtor(aside, owner, now_ns) : NULL;
 
@@ -244,7 +272,7 @@ int aside_run(struct aside *aside, struct aside_call *call, uint64_t patience_ns
 	if (!err)
 		err = await(aside, call, begun_ns + patience_ns);
 	pthread_mutex_unlock(&aside->lock);
-	if (err != -EAGAIN)
-		note_time(aside, owner, begun_ns);
+	if (err != -EAGAIN && err != -EBUSY)
+		note_time(aside, owner, err ? clock_mono_ns() - begun_ns : call->took_ns);
 	return err;
 }

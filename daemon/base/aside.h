@@ -7,8 +7,8 @@
  * - Of each process, and of each user, at most one call is left behind at a time; of the superuser
  *   ASIDE_LEFT_ROOT. Further calls are refused until the kernel lets one return.
  * - A user whose calls are slow may keep the worker waiting for half a second, and for a twentieth
- *   of the time after that. Then the user's calls are refused. Users of one account
- *   (base/accounts.h) are one user. The superuser has no such limit.
+ *   of the time after that; waiting for a CPU does not count. Then the user's calls are refused.
+ * Users of one account (base/accounts.h) are one user. The superuser has no such limit.
  *
  * One thread at a time calls aside_run(); any thread creates and frees.
  */
@@ -31,6 +31,8 @@ struct aside_call {
 	uint32_t owner, pid; /* the process that the call reads, and the user that runs it */
 	void (*run)(struct aside_call *call);
 	void (*free)(struct aside_call *call); /* of a call left behind, once run() has returned */
+	/* Set when run() has returned: for how long it ran or was blocked. */
+	uint64_t took_ns;
 
 	/* Private. */
 	struct aside_call *prev, *next;

@@ -17,13 +17,14 @@
 #define PATIENCE_NS (500 * NSEC_PER_MSEC) /* with a reading; a busy host may not run it sooner */
 
 enum {
-	/* On average a reading is followed by so many times its duration at least. aside_run()
-	 * would refuse a user whose calls take a twentieth of the time. */
+	/* On average a reading is followed by so many times what it took. aside_run() would refuse
+	 * a user whose calls take a twentieth of the time. */
 	COSTS = 25,
-	STANDS = 4, /* a reading stands for so many mean intervals at most, but for STANDS_NS */
+	STANDS = 4,
 };
 
-/* On busy CPUs the reader waits for one. */
+/* A reading stands for STANDS mean intervals at most, or for this time if that is longer: on busy
+ * CPUs the reader waits for its turn. */
 #define STANDS_NS NSEC_PER_SEC
 
 /* One reading. It may be left behind with a thread aside. */
@@ -34,7 +35,6 @@ struct task_reading {
 	struct runtime_tasks tasks;
 	int err;
 	uint64_t at_ns;
-	uint64_t cost_ns; /* CPU time */
 };
 
 struct task_watch {
@@ -88,30 +88,33 @@ static uint64_t mean_ns(const struct task_watch *watch)
 static void run_aside(struct aside_call *call)
 {
 	struct task_reading *reading = (struct task_reading *)call;
-	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	reading->at_ns = clock_mono_ns();
 	reading->err = runtime_tasks_read(&reading->plan, &reading->tasks);
-	reading->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
-/* Makes the reading; afterwards `next` is NULL unless it has succeeded. */
-static void make_reading(struct task_watch *watch)
+/* Makes the reading; afterwards `next` is NULL unless it has succeeded. False: it was refused, so
+ * that the latest one still stands. */
+static bool make_reading(struct task_watch *watch)
 {
 	struct task_watches *watches = watch->watches;
 	int err = watch->next ? aside_run(watches->aside, &watch->next->call, PATIENCE_NS) : 0;
 
+	if (err == -EBUSY || err == -EAGAIN) {
+		drop(&watch->next);
+		return false;
+	}
 	watch->cost_ns = 0;
-	if (err == -ETIMEDOUT) {
-		watch->next = NULL;
+	if (err) {
+		watch->next = NULL; /* left behind */
 		watch->cost_ns = PATIENCE_NS;
 	}
 	if (!watch->next)
-		return;
-	watch->cost_ns = watch->next->cost_ns;
-	if (err || watch->next->err ||
-	    collector_check_tasks(watches->collector, &watch->next->plan))
+		return true;
+	watch->cost_ns = watch->next->call.took_ns;
+	if (watch->next->err || collector_check_tasks(watches->collector, &watch->next->plan))
 		drop(&watch->next);
+	return true;
 }
 
 /* Accounts for the time up to `until_ns`. */
@@ -137,8 +140,10 @@ static void run_reading(struct job *job)
 	struct task_watch *watch = watch_of(job);
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	make_reading(watch);
+	bool is_made = make_reading(watch);
 	account(watch, watch->next ? watch->next->at_ns : clock_mono_ns());
+	if (!is_made)
+		return;
 	drop(&watch->last);
 	watch->last = watch->next;
 	watch->next = NULL;

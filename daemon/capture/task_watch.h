@@ -4,7 +4,8 @@
  * goes on, and makes a slice of what they waited for (capture/task_samples.h). A reading stands for
  * the time up to the next one. Readings come at random intervals, so that they do not fall into
  * step with the program, of TASK_WATCH_MS on average, or longer, so that they take a twenty-fifth
- * of the time of one CPU at most. The slice says of how much time there is no reading.
+ * of the time of one CPU at most; a reading that is blocked takes time as well. The slice says of
+ * how much time there is no reading.
  *
  * Loop thread; the readings are made on a lane, aside (base/aside.h).
  */

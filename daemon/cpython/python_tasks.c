@@ -161,7 +161,7 @@ static void add_all(struct task_walk *walk, const struct python_asyncio *asyncio
 {
 	struct python_objects *objects = walk->objects;
 	uint64_t interpreter = python_objects_pointer(objects, objects->process->interpreters);
-	bool has_lists = asyncio->task_node;
+	bool has_lists = objects->process->version >= PYTHON_DESCRIBES_TASKS;
 
 	for (int i = 0; i < MAX_PYTHON_SUBS && interpreter && !walk->err; i++) {
 		if (has_lists)

@@ -40,11 +40,10 @@ static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn,
 	Elf_Scn *names_scn = elf_getscn(handle, header.sh_link);
 	if (!usable(elf, names_scn, &names_header) || names_header.sh_type != SHT_STRTAB)
 		return 0;
-	errno = 0;
 	Elf_Data *symbols = elf_getdata(scn, NULL);
-	Elf_Data *names = symbols ? elf_rawdata(names_scn, NULL) : NULL;
+	Elf_Data *names = elf_rawdata(names_scn, NULL);
 	if (!symbols || !names || !symbols->d_buf || !names->d_buf)
-		return elf_failure(0);
+		return 0;
 	/* A name that begins before the last NUL ends inside the table. */
 	const char *first = names->d_buf;
 	const char *last = memrchr(first, '\0', names->d_size);

@@ -114,8 +114,30 @@ int named_file_read_lines(struct named_file *file)
 	return 0;
 }
 
+/* Tables of symbols that do not fit in memory are left out, since some names are better than none;
+ * but none, because of that, is not what the file says. */
+struct counting {
+	source_frame_fn *fn;
+	void *ctx;
+	bool has_names;
+};
+
+static int count_frame(size_t index, const struct source_frame *frame, void *ctx)
+{
+	struct counting *counting = ctx;
+
+	counting->has_names |= frame->function != NULL;
+	return counting->fn(index, frame, counting->ctx);
+}
+
+static bool symbols_fit(const struct named_file *file)
+{
+	return elf_symbols_fit(file->elf) && (!file->inner || elf_symbols_fit(file->inner)) &&
+	       (!file->debug || elf_symbols_fit(file->debug));
+}
+
 static int find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
-                source_frame_fn *fn, void *ctx)
+                struct counting *counting)
 {
 	const struct elf *const places[] = {file->elf, file->inner, file->debug};
 	_cleanup_(symtab_freep) struct symtab *symbols = NULL;
@@ -125,15 +147,17 @@ static int find(struct named_file *file, const uint64_t *addresses, size_t count
 	if (err < 0)
 		return err;
 	const struct named_search search = {file, symbols, addresses, count, lines};
-	return named_search(&search, fn, ctx);
+	err = named_search(&search, count_frame, counting);
+	return err || counting->has_names || symbols_fit(file) ? err : -ENOMEM;
 }
 
 int named_file_find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
                     source_frame_fn *fn, void *ctx)
 {
+	struct counting counting = {fn, ctx, false};
 	int err = read_names(file);
 
-	return err == 0 && count ? find(file, addresses, count, lines, fn, ctx) : err;
+	return err == 0 && count ? find(file, addresses, count, lines, &counting) : err;
 }
 
 void named_file_forget(struct named_file *file)

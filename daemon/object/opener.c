@@ -18,9 +18,8 @@
 /* A busy disk answers within this time; a server that is gone does not. */
 static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
 
-/* What was given up because other jobs hang, or because there are too many, or because descriptors
- * or memory were short, is tried again: after
- * this time, then after twice as long each time. */
+/* What was given up because other jobs hang, because there are too many, or because descriptors or
+ * memory were short, is tried again: after this time, then after twice as long each time. */
 static const uint64_t first_rest_ns = 2 * NSEC_PER_SEC, longest_rest_ns = 10 * NSEC_PER_SEC;
 
 /* The user is part of the key: with shared tickets one user could delay the files of another. So is
@@ -92,12 +91,14 @@ static void arm(struct opener *opener, uint64_t due_ns, uint64_t now_ns)
 	               due_ns > now_ns ? (due_ns - now_ns) / NSEC_PER_MSEC + 1 : 1, 0);
 }
 
-/* Keeps the ticket for another try. False: there are too many. */
+/* Keeps the ticket for another try. False: there are too many, or the opener was stopped. */
 static bool put_off(struct opening *opening)
 {
 	struct opener *opener = opening->opener;
 	uint64_t now_ns = clock_mono_ns();
 
+	if (uv_is_closing((uv_handle_t *)&opener->timer))
+		return false;
 	if (!shares_take_beside_root(&opener->later_shares, opening->place.user, 1))
 		return false;
 	opening->rest_ns = opening->rest_ns ? 2 * opening->rest_ns : first_rest_ns;

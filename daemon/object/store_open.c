@@ -70,6 +70,12 @@ struct names {
 	struct stamp stamp;
 };
 
+/* Whether the daemon lacks something that it may have again soon. */
+static bool is_short(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
 /* Ends both ways of opening: stores the id of `object`, or NO_OBJECT, under the file's names. */
 static uint32_t remember(struct store *store, int err, struct object *object,
                          const struct names *names)
@@ -77,7 +83,8 @@ static uint32_t remember(struct store *store, int err, struct object *object,
 	LOCKED(store);
 
 	if (!object) {
-		store->stats.open_failed++;
+		/* What is short may not be so at the next try. */
+		store->stats.open_failed += !is_short(err);
 		/* Any other failure may be gone the next time a process maps the file. */
 		if (err == -ENOEXEC) {
 			aliases_add(&store->aliases, &names->key, NO_OBJECT, &names->stamp,
@@ -224,12 +231,6 @@ static int open_below_limit(const struct place *place, bool *ret_is_it)
 static bool is_sole(const struct file_key *key, int fd)
 {
 	return key->generation || !kernel_file_has_doubles(fd);
-}
-
-/* Whether the daemon lacks something that it may have again soon. */
-static bool is_short(int err)
-{
-	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
 /* *ret_id: the id to return if the file cannot be opened. */

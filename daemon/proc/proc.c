@@ -72,13 +72,20 @@ void program_free(struct procs *procs, struct program *program)
 	free(program);
 }
 
+/* Another program of this pid may be of another user. */
+static void forget_owner(struct procs *procs, struct process *process)
+{
+	if (process->owner != OWNER_UNKNOWN)
+		shares_give(&procs->owners, process->owner, 1);
+	process->owner = OWNER_UNKNOWN;
+}
+
 void process_free(struct procs *procs, struct process *process)
 {
 	if (process->list)
 		DL_DELETE(*process->list, process);
 	pid_table_remove(&procs->by_pid, process->pid);
-	if (process->owner != OWNER_UNKNOWN)
-		shares_give(&procs->owners, process->owner, 1);
+	forget_owner(procs, process);
 	while (process->newest) {
 		struct program *program = process->newest;
 
@@ -165,7 +172,9 @@ struct program *procs_start_program(struct procs *procs, uint32_t pid, const str
 	if (like)
 		memcpy(program->image.comm, like->comm, sizeof(like->comm));
 	/* Only now, because add_process() may evict the process that `like` belongs to. */
-	if (!process && program->image.set)
+	if (process)
+		forget_owner(procs, process);
+	else if (program->image.set)
 		process = add_process(procs, pid);
 	if (!process || !program->image.set) {
 		procs->dropped++;

@@ -256,6 +256,7 @@ static const char *python_plan_tasks(const void *own, uint32_t pid,
                                      struct runtime_tasks_plan *ret_plan)
 {
 	const struct python *python = own;
+	const char *why = NULL;
 	struct tasks_plan plan;
 
 	_Static_assert(sizeof(plan) <= sizeof(ret_plan->own), "fits");
@@ -265,12 +266,14 @@ static const char *python_plan_tasks(const void *own, uint32_t pid,
 		.read = read_tasks,
 	};
 	plan.asyncio = (struct python_asyncio){0};
-	if (!pythons_describe(python->pythons, pid, &plan.process) ||
-	    (plan.process.version >= PYTHON_DESCRIBES_TASKS &&
-	     !pythons_asyncio(python->pythons, pid, &plan.asyncio)))
+	if (!pythons_describe(python->pythons, pid, &plan.process))
 		return "profd does not know its Python yet";
 	if (!python_tasks_known(&plan.process))
 		return "profd knows the tasks of Python 3.11 to 3.14 with a GIL only";
+	if (plan.process.version >= PYTHON_DESCRIBES_TASKS)
+		why = pythons_asyncio(python->pythons, pid, &plan.asyncio);
+	if (why)
+		return why;
 	memcpy(ret_plan->own, &plan, sizeof(plan));
 	return NULL;
 }

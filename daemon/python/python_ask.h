@@ -13,9 +13,8 @@
 
 /* What a file has of CPython: at least one of the two. */
 struct python_contents {
-	struct python_process process; /* version 0: the file has no CPython */
-	struct python_asyncio
-		asyncio; /* task_node 0: the file has no asyncio that describes itself */
+	struct python_process process; /* version 0: there is none */
+	struct python_asyncio asyncio; /* task_node 0: there is none that describes itself */
 };
 
 /* Asks from the daemon, on the reader's thread. -ENOENT when the file has nothing of CPython;

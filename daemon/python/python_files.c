@@ -43,6 +43,7 @@ static bool answered(struct file_answer *answer, void *ctx)
 	if (!answer->error && entry->contents.process.version) {
 		entry->file.object = answer->object;
 		entry->file.process = entry->contents.process;
+		entry->file.asyncio = entry->contents.asyncio;
 		files->found++;
 		files->fn(files->ctx);
 		return true;

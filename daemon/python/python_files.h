@@ -19,6 +19,7 @@ struct python_files;
 struct python_file {
 	const struct object *object;
 	struct python_process process; /* addresses are the file's own */
+	struct python_asyncio asyncio; /* all zero: the file does not describe any */
 	size_t holders;                /* the entry is kept while there are any */
 };
 
@@ -36,8 +37,8 @@ DEFINE_CLEANUP(struct python_files *, python_files_free)
 /* Looks up a file by its object's id in the store. NULL when the file contains no CPython, or, with
  * *ret_pending set, when that is not known yet; the file is then examined. */
 struct python_file *python_files_get(struct python_files *files, uint32_t id, bool *ret_pending);
-/* What a file says of asyncio, if that is known. NULL: nothing; or not yet, with *ret_pending set.
- */
+/* What a file without CPython says of asyncio. NULL: nothing; or, with *ret_pending set, that is
+ * not known yet. */
 const struct python_asyncio *python_files_asyncio(struct python_files *files, uint32_t id,
                                                   bool *ret_pending);
 /* Holds `file` in place of *held and releases that; either may be NULL. */

@@ -15,9 +15,14 @@
 #include "proc/owner.h"
 #include "proc/sets_without.h"
 
+#include <string.h>
+
 enum {
 	MAX_CHANGED = 16384, /* between two calls; if more changed, all processes are looked at */
 	MAX_REFUSED = 256,   /* processes without room that are tried again */
+	/* Mappings among which asyncio is searched for, each time that tasks are read: on the
+	 * loop. Programs with all of a distribution's modules have some 300. */
+	MAX_LOOKED_AT = 4096,
 };
 
 /* A process that runs CPython, or ran it when it ended. */
@@ -338,27 +343,39 @@ bool pythons_describe(const struct pythons *pythons, uint32_t pid,
 	return true;
 }
 
-bool pythons_asyncio(const struct pythons *pythons, uint32_t pid,
-                     struct python_asyncio *ret_asyncio)
+/* Whether a file is the module _asyncio, by its name. */
+static bool is_asyncio(const char *path)
+{
+	static const char name[] = "/_asyncio.";
+	const char *slash = strrchr(path, '/');
+
+	return slash && !strncmp(slash, name, sizeof(name) - 1);
+}
+
+const char *pythons_asyncio(const struct pythons *pythons, uint32_t pid,
+                            struct python_asyncio *ret_asyncio)
 {
 	const struct mapping_set *set = procs_mappings(pythons->procs, pid);
-	const struct python_asyncio *found = NULL;
-	bool any_pending = false, pending;
-	uint32_t last = 0;
+	const struct runner *runner = find(pythons, pid);
+	const char *why = NULL;
 
-	*ret_asyncio = (struct python_asyncio){0};
-	for (size_t i = 0; set && !found && i < mapping_set_count(set); i++) {
-		uint32_t object = mapping_set_at(set, i)->object;
+	*ret_asyncio = runner && runner->file ? runner->file->asyncio : (struct python_asyncio){0};
+	for (size_t i = 0; set && !ret_asyncio->task_node && i < mapping_set_count(set); i++) {
+		const struct proc_mapping *mapping = mapping_set_at(set, i);
+		const struct python_asyncio *found;
+		bool pending;
 
-		if (!object || object == last)
+		if (i == MAX_LOOKED_AT)
+			return "it maps too many files";
+		if (!is_asyncio(mapping->path))
 			continue;
-		last = object;
-		found = python_files_asyncio(pythons->files, object, &pending);
-		any_pending |= pending;
+		found = python_files_asyncio(pythons->files, mapping->object, &pending);
+		if (found)
+			*ret_asyncio = *found;
+		why = pending ? "profd does not know its Python yet"
+		              : "what its module _asyncio says of itself cannot be read";
 	}
-	if (found)
-		*ret_asyncio = *found;
-	return found || !any_pending;
+	return ret_asyncio->task_node ? NULL : why;
 }
 
 uint32_t pythons_owner(const struct pythons *pythons, uint32_t pid)

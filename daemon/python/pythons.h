@@ -54,9 +54,10 @@ uint64_t pythons_began(const struct pythons *pythons, uint32_t pid, uint64_t ima
 /* What the sink was given for a process. False: the sink has nothing for it now. */
 bool pythons_describe(const struct pythons *pythons, uint32_t pid,
                       struct python_process *ret_process);
-/* What its files say of asyncio, from 3.14 on; all zero: nothing. False: not known yet. */
-bool pythons_asyncio(const struct pythons *pythons, uint32_t pid,
-                     struct python_asyncio *ret_asyncio);
+/* What its files say of asyncio, from 3.14 on; all zero: it does not use it. NULL, or why that is
+ * not known. */
+const char *pythons_asyncio(const struct pythons *pythons, uint32_t pid,
+                            struct python_asyncio *ret_asyncio);
 /* The user that runs the process (proc/owner.h), if the process runs CPython. */
 uint32_t pythons_owner(const struct pythons *pythons, uint32_t pid);
 void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_stats);

@@ -24,6 +24,9 @@ static const char *const names[] = {
 	"async_generator_asend",
 	"int",
 	"_GatheringFuture",
+	"_asyncio.Task",
+	"_asyncio.Future",
+	"set",
 	"weakref",
 };
 enum { TYPE_COUNT = sizeof(names) / sizeof(*names) };
@@ -119,7 +122,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.ctx = &memory,
 		.reads_left = MAX_PYTHON_TASK_READS,
 	};
-	const struct python_asyncio asyncio = {136, 128, 96, 109, 152, 24, 32};
+	const struct python_asyncio described = {136, 128, 96, 109, 152, 24, 32};
+	const struct python_asyncio asyncio =
+		process.version >= PYTHON_DESCRIBES_TASKS ? described : (struct python_asyncio){0};
 	struct python_awaits awaits = {.objects = &objects};
 	struct runtime_tasks tasks = {0};
 	struct runtime_task task = {.name = "one"};

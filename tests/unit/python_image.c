@@ -38,6 +38,9 @@ const uint64_t python_words_314[PYTHON_WORDS_314] = {
 	24,     72,        67,   0,      8,    24,  304,    8076, 0,    4,    512,
 };
 
+const uint64_t python_asyncio_314[PYTHON_ASYNCIO_WORDS] = {168,    136,   96,  108, 109, 128, 152,
+                                                           225864, 10880, 936, 864, 872, 880};
+
 const uint64_t python_words_314t[PYTHON_WORDS_314] = {
 	COOKIE, 0x30e0af0, 1,    365624, 784,  808, 249976, 7280, 7272, 7344,  7360, 7408,
 	7712,   7696,      7704, 16,     7808, 0,   7832,   7824, 8024, 17300, 832,  0,

@@ -36,3 +36,6 @@ void python_image_seal(struct python_image *image);
 enum { PYTHON_WORDS_313 = 73, PYTHON_WORDS_314 = 95 };
 extern const uint64_t python_words_313[PYTHON_WORDS_313], python_words_313t[PYTHON_WORDS_313];
 extern const uint64_t python_words_314[PYTHON_WORDS_314], python_words_314t[PYTHON_WORDS_314];
+/* What the module _asyncio of Debian's 3.14.10 says of itself, and where it is put. */
+enum { PYTHON_ASYNCIO_WORDS = 13, PYTHON_ASYNCIO = PYTHON_DATA + 0x100000 };
+extern const uint64_t python_asyncio_314[PYTHON_ASYNCIO_WORDS];

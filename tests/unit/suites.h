@@ -163,6 +163,7 @@
 	SUITE(python_codes_room) \
 	SUITE(python_names)      \
 	SUITE(python_task_lists) \
+	SUITE(python_asyncio)    \
 	SUITE(python_threads)    \
 	SUITE(python_lines)      \
 	SUITE(python_text)       \

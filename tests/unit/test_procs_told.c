@@ -11,6 +11,7 @@
 #include "tests/unit/lacks.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Above the kernel's default limit: no process has them. */
@@ -197,6 +198,12 @@ static pid_t start_as(uint32_t user)
 	return pid;
 }
 
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
 static uint32_t owner_of(pid_t pid)
 {
 	return owner_read((uint32_t)pid);
@@ -239,9 +246,9 @@ START_TEST(whoever_has_most_gives_way)
 	ck_assert_int_eq(
 		procs_known(procs, (uint32_t)roots[0]) + procs_known(procs, (uint32_t)roots[1]), 1);
 	for (int i = 0; i < OF_NOBODY; i++)
-		kill(others[i], SIGKILL);
+		end(others[i]);
 	for (int i = 0; i < 2; i++)
-		kill(roots[i], SIGKILL);
+		end(roots[i]);
 }
 END_TEST
 
