@@ -8,7 +8,7 @@
  *   ASIDE_LEFT_ROOT. Further calls are refused until the kernel lets one return.
  * - A user whose calls are slow may keep the worker waiting for half a second, and for a twentieth
  *   of the time after that; waiting for a CPU does not count. Then the user's calls are refused.
- * Users of one account (base/accounts.h) are one user. The superuser has no such limit.
+ *   Users of one account (base/accounts.h) are one user. The superuser has no such limit.
  *
  * One thread at a time calls aside_run(); any thread creates and frees.
  */

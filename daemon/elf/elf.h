@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,6 +56,13 @@ bool elf_symbols_fit(const struct elf *elf);
  * own: they are named NAME@plt after their target, and are never global. x86-64 and arm64. Returns
  * 0, -ENOMEM, or what fn returned. A stub that cannot be understood is left out. */
 int elf_each_stub(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
+
+/* Why libelf or libdw has failed: -ENOMEM, or `otherwise`. Their errors have no public numbers, but
+ * malloc() sets errno, which must have been 0 before the call. */
+static inline int elf_failure(int otherwise)
+{
+	return errno == ENOMEM ? -ENOMEM : otherwise;
+}
 
 /* e_machine and e_entry of the file header. */
 uint16_t elf_machine(const struct elf *elf);

@@ -8,7 +8,6 @@
 #include "base/bounds.h"
 #include "elf/elf.h"
 
-#include <errno.h>
 #include <gelf.h>
 
 struct elf {
@@ -58,9 +57,3 @@ bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len
 /* A libelf handle for reading sections. NULL: the file has no sections, or is no ELF file any more;
  * errno is ENOMEM if memory is short. */
 Elf *elf_handle(const struct elf *elf);
-/* Why libelf has failed: -ENOMEM, or `otherwise`. Its errors have no public numbers, but malloc()
- * sets errno, which must have been 0 before the call. */
-static inline int elf_failure(int otherwise)
-{
-	return errno == ENOMEM ? -ENOMEM : otherwise;
-}

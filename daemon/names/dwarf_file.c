@@ -5,6 +5,7 @@
  */
 #include "names/dwarf_file.h"
 #include "base/cleanup.h"
+#include "elf/elf.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -65,27 +66,20 @@ static bool strings_end(Elf *elf)
 	return true;
 }
 
-/* Why a library has failed. Their errors have no public numbers, but malloc() sets errno, which
- * must have been 0 before the call. */
-static int failure(int otherwise)
-{
-	return errno == ENOMEM ? -ENOMEM : otherwise;
-}
-
 static int begin(int fd, struct dwarf_file *file)
 {
 	errno = 0;
 	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
-		return failure(-EBADMSG);
+		return elf_failure(-EBADMSG);
 	/* A file that cannot be mapped is read. */
 	errno = 0;
 	if (!look_at_sections(file->elf, &file->memory))
-		return failure(-ENODATA);
+		return elf_failure(-ENODATA);
 	errno = 0;
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)
-		return failure(-EBADMSG);
+		return elf_failure(-EBADMSG);
 	return strings_end(file->elf) ? 0 : -EBADMSG;
 }
 
