@@ -16,7 +16,6 @@
 
 struct entry {
 	struct file_answer answer; /* first */
-	struct python_contents contents;
 	struct python_file file;
 };
 
@@ -32,7 +31,7 @@ struct python_files {
 
 static int ask(struct reader *reader, struct file_answer *answer)
 {
-	return python_ask(reader, answer->object, &((struct entry *)answer)->contents);
+	return python_ask(reader, answer->object, &((struct entry *)answer)->file.contents);
 }
 
 static bool answered(struct file_answer *answer, void *ctx)
@@ -40,10 +39,8 @@ static bool answered(struct file_answer *answer, void *ctx)
 	struct python_files *files = ctx;
 	struct entry *entry = (struct entry *)answer;
 
-	if (!answer->error && entry->contents.process.version) {
+	if (!answer->error && entry->file.contents.process.version) {
 		entry->file.object = answer->object;
-		entry->file.process = entry->contents.process;
-		entry->file.asyncio = entry->contents.asyncio;
 		files->found++;
 		files->fn(files->ctx);
 		return true;
@@ -127,8 +124,8 @@ const struct python_asyncio *python_files_asyncio(struct python_files *files, ui
 	const struct entry *entry = (const struct entry *)answer;
 
 	*ret_pending = !answer || answer->is_pending;
-	return !*ret_pending && !answer->error && entry->contents.asyncio.task_node
-	               ? &entry->contents.asyncio
+	return !*ret_pending && !answer->error && entry->file.contents.asyncio.task_node
+	               ? &entry->file.contents.asyncio
 	               : NULL;
 }
 

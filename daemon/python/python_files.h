@@ -6,9 +6,8 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "bpf/python.h"
-#include "cpython/python_tasks.h"
 #include "object/store.h"
+#include "python/python_ask.h"
 #include "reader/reader.h"
 
 #include <stdbool.h>
@@ -18,9 +17,8 @@ struct python_files;
 
 struct python_file {
 	const struct object *object;
-	struct python_process process; /* addresses are the file's own */
-	struct python_asyncio asyncio; /* all zero: the file does not describe any */
-	size_t holders;                /* the entry is kept while there are any */
+	struct python_contents contents; /* addresses are the file's own */
+	size_t holders;                  /* the entry is kept while there are any */
 };
 
 /* Called after a file was found to contain CPython. */

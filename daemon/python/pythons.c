@@ -178,7 +178,7 @@ static bool take_share(struct pythons *pythons, struct runner *runner)
 
 static struct python_process described(const struct runner *runner)
 {
-	struct python_process process = runner->file->process;
+	struct python_process process = runner->file->contents.process;
 
 	python_build_move(&process, runner->bias);
 	return process;
@@ -262,7 +262,7 @@ static void run_it(struct pythons *pythons, uint32_t pid, const struct choice *c
 	if (!runner->began_boot_ns || runner->image_ns != image_ns)
 		runner->began_boot_ns = boot_ns(image_ns);
 	runner->image_ns = image_ns;
-	runner->version = choice->file->process.version;
+	runner->version = choice->file->contents.process.version;
 	publish(pythons, runner);
 }
 
@@ -359,7 +359,8 @@ const char *pythons_asyncio(const struct pythons *pythons, uint32_t pid,
 	const struct runner *runner = find(pythons, pid);
 	const char *why = NULL;
 
-	*ret_asyncio = runner && runner->file ? runner->file->asyncio : (struct python_asyncio){0};
+	*ret_asyncio = runner && runner->file ? runner->file->contents.asyncio
+	                                      : (struct python_asyncio){0};
 	for (size_t i = 0; set && !ret_asyncio->task_node && i < mapping_set_count(set); i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
 		const struct python_asyncio *found;

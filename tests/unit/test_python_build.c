@@ -385,47 +385,41 @@ START_TEST(moved)
 }
 END_TEST
 
+/* Of a file with 3.14; `asyncio`: what that says of itself; NULL: there is no CPython, only its
+ * words. */
+static struct object *put_file(struct python_image *image, const uint64_t *asyncio)
+{
+	struct object *object;
+
+	python_image_init(image);
+	section_image_add(&image->file, ".data", PYTHON_DATA, python_words_314,
+	                  PYTHON_WORDS_314 * sizeof(*python_words_314));
+	if (asyncio) {
+		section_image_add(&image->file, ".AsyncioDebug", PYTHON_ASYNCIO, asyncio,
+		                  PYTHON_ASYNCIO_WORDS * sizeof(*asyncio));
+		python_image_symbol(image, "_PyRuntime", STT_OBJECT, PYTHON_DATA, 8);
+	}
+	python_image_seal(image);
+	ck_assert_int_eq(
+		object_open_bytes(image->file.out.data, image->file.out.len, "file", &object), 0);
+	return object;
+}
+
 /* The same in a reader process; and answers that are refused. */
 START_TEST(by_a_reader)
 {
 	_cleanup_(reader_freep) struct reader *reader =
 		reader_new(&(struct reader_program){READER_SELF, "test", 64 << 20, 0});
-	_cleanup_(python_image_release) struct python_image image;
-	_cleanup_(object_unrefp) struct object *object = NULL, *bare = NULL, *odd = NULL;
+	_cleanup_(python_image_release) struct python_image image, with, other;
+	_cleanup_(object_unrefp) struct object *bare = put_file(&image, NULL);
+	_cleanup_(object_unrefp) struct object *object = put_file(&with, python_asyncio_314);
+	_cleanup_(object_unrefp) struct object *odd = put_file(&other, python_words_314);
 	struct python_contents contents;
 
-	python_image_init(&image);
-	section_image_add(&image.file, ".data", PYTHON_DATA, python_words_314,
-	                  PYTHON_WORDS_314 * sizeof(*python_words_314));
-	python_image_seal(&image);
-	ck_assert_int_eq(object_open_bytes(image.file.out.data, image.file.out.len, "bare", &bare),
-	                 0);
 	ck_assert_int_eq(python_ask(reader, bare, &contents), -ENOENT);
-
-	_cleanup_(python_image_release) struct python_image with;
-	python_image_init(&with);
-	section_image_add(&with.file, ".data", PYTHON_DATA, python_words_314,
-	                  PYTHON_WORDS_314 * sizeof(*python_words_314));
-	section_image_add(&with.file, ".AsyncioDebug", PYTHON_ASYNCIO, python_asyncio_314,
-	                  PYTHON_ASYNCIO_WORDS * sizeof(*python_asyncio_314));
-	python_image_symbol(&with, "_PyRuntime", STT_OBJECT, PYTHON_DATA, 8);
-	python_image_seal(&with);
-	ck_assert_int_eq(object_open_bytes(with.file.out.data, with.file.out.len, "with", &object),
-	                 0);
 	ck_assert_int_eq(python_ask(reader, object, &contents), 0);
 	ck_assert_mem_eq(&contents.process, &described[2], sizeof(described[2]));
 	ck_assert_uint_eq(contents.asyncio.task_node, 152);
-
-	_cleanup_(python_image_release) struct python_image other;
-	python_image_init(&other);
-	section_image_add(&other.file, ".data", PYTHON_DATA, python_words_314,
-	                  PYTHON_WORDS_314 * sizeof(*python_words_314));
-	section_image_add(&other.file, ".AsyncioDebug", PYTHON_ASYNCIO, python_words_314,
-	                  PYTHON_ASYNCIO_WORDS * sizeof(uint64_t));
-	python_image_symbol(&other, "_PyRuntime", STT_OBJECT, PYTHON_DATA, 8);
-	python_image_seal(&other);
-	ck_assert_int_eq(object_open_bytes(other.file.out.data, other.file.out.len, "other", &odd),
-	                 0);
 	ck_assert_int_eq(python_ask(reader, odd, &contents), 0);
 	ck_assert_mem_eq(&contents.process, &described[2], sizeof(described[2]));
 	ck_assert_mem_eq(&contents.asyncio, &(struct python_asyncio){0}, sizeof(contents.asyncio));
