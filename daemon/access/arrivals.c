@@ -8,9 +8,8 @@
 
 #include <stddef.h>
 
-/* The documented 15 seconds, and half a second more: within it libmicrohttpd ends connections that
- * have sent nothing at all, which are idle and not slow. */
-static const uint64_t patience_ns = 15 * NSEC_PER_SEC + NSEC_PER_SEC / 2;
+/* As documented in profd-security(7). */
+static const uint64_t patience_ns = 15 * NSEC_PER_SEC;
 
 void arrivals_await(struct arrivals *arrivals, struct arrival *arrival, uint64_t now_mono_ns)
 {

@@ -46,9 +46,9 @@ static void watch_arrivals(struct connections *connections)
 		               0);
 }
 
-/* First lets libmicrohttpd read what has arrived by now and end idle connections: also when this
- * thread got no CPU for a while, a request that came in time is answered, and a client that sent
- * nothing is not counted as late. */
+/* First lets libmicrohttpd read what has arrived by now: also when this thread got no CPU for a
+ * while, a request that came in time is answered. A connection without a request is idle, and is not
+ * counted: libmicrohttpd tells of a request once its first line is there. */
 static void on_late(uv_timer_t *timer)
 {
 	struct connections *connections = timer->data;
@@ -57,8 +57,10 @@ static void on_late(uv_timer_t *timer)
 
 	connections->read_now(connections);
 	while ((arrival = arrivals_take_late(&connections->arrivals, now_ns))) {
-		connections->parking.stats.requests_late++;
-		hang_up(client_of(arrival));
+		const struct client *client = client_of(arrival);
+
+		connections->parking.stats.requests_late += client->request != NULL;
+		hang_up(client);
 	}
 	watch_arrivals(connections);
 }

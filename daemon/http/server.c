@@ -16,7 +16,11 @@
 #include <sys/resource.h>
 
 enum {
-	IDLE_TIMEOUT_SECONDS = 15, /* not for suspended requests */
+	/* For clients that take nothing of an answer; suspended requests have none. libmicrohttpd
+	 * ends an idle connection without a look at what has arrived on it: where this is longer
+	 * than access/arrivals.h's deadline by more than this thread may get no CPU, no request
+	 * is lost. */
+	IDLE_TIMEOUT_SECONDS = 30,
 	/* Kept for open executable files, BPF maps and files in /proc: connections may not take
 	 * these. */
 	RESERVED_DESCRIPTORS = 2048,
@@ -87,8 +91,8 @@ static void on_resumed(struct parking *parking)
 	}
 }
 
-/* Turns until libmicrohttpd has nothing more to do at once: an idle connection that it ends in one
- * turn is gone in the next. */
+/* Turns until libmicrohttpd has nothing more to do at once: what it accepts, it reads in the next
+ * turn. */
 static void port_settle(struct port *port)
 {
 	MHD_UNSIGNED_LONG_LONG timeout_ms = 0;

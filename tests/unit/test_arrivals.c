@@ -19,9 +19,9 @@ START_TEST(who_began_first_is_late_first)
 	arrivals_await(&arrivals, &first, start_ns);
 	arrivals_await(&arrivals, &second, start_ns + NSEC_PER_SEC);
 	arrivals_await(&arrivals, &third, start_ns + 2 * NSEC_PER_SEC);
+	ck_assert_ptr_null(arrivals_take_late(&arrivals, start_ns + 15 * NSEC_PER_SEC - 1));
+	ck_assert_ptr_eq(arrivals_take_late(&arrivals, start_ns + 15 * NSEC_PER_SEC), &first);
 	ck_assert_ptr_null(arrivals_take_late(&arrivals, start_ns + 15 * NSEC_PER_SEC));
-	ck_assert_ptr_eq(arrivals_take_late(&arrivals, start_ns + 16 * NSEC_PER_SEC), &first);
-	ck_assert_ptr_null(arrivals_take_late(&arrivals, start_ns + 16 * NSEC_PER_SEC));
 	/* A request that has arrived is not late. */
 	arrivals_end(&arrivals, &second);
 	arrivals_end(&arrivals, &second);
