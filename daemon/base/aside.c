@@ -5,13 +5,13 @@
 #include "base/aside.h"
 
 #include "base/accounts.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "base/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <utlist.h>
 
 enum { STACK_BYTES = 256 * 1024, MAX_DEBTORS = 1024, PART = 20, MAX_SCHEDSTAT_BYTES = 128 };
@@ -57,34 +57,35 @@ static bool end_call(struct aside *aside, struct aside_call *call)
 	return false;
 }
 
-/* For how long this thread has waited for a CPU, in all: the second number of schedstat
+/* For how long a thread has waited for a CPU, in all: the second number of its schedstat
  * (Documentation/scheduler/sched-stats). 0 where the kernel does not count that. */
-static uint64_t run_delay_ns(void)
+static uint64_t run_delay_ns(int schedstat)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+	char bytes[MAX_SCHEDSTAT_BYTES];
+	ssize_t len = pread(schedstat, bytes, sizeof(bytes), 0);
+	struct text text = text_of(bytes, len > 0 ? (size_t)len : 0);
 	uint64_t ran_ns, waited_ns;
 
-	if (buf_read_file(&bytes, "/proc/thread-self/schedstat", MAX_SCHEDSTAT_BYTES))
-		return 0;
-	struct text text = text_of(buf_text(&bytes), bytes.len);
 	return text_decimal(&text, &ran_ns) && text_char(&text, ' ') &&
 	                       text_decimal(&text, &waited_ns)
 	               ? waited_ns
 	               : 0;
 }
 
-static void run(struct aside_call *call)
+static void run(struct aside_call *call, int schedstat)
 {
-	uint64_t begun_ns = clock_mono_ns(), delay_ns = run_delay_ns(), took_ns;
+	uint64_t begun_ns = clock_mono_ns(), delay_ns = run_delay_ns(schedstat), took_ns;
 
 	call->run(call);
 	took_ns = clock_mono_ns() - begun_ns;
-	delay_ns = run_delay_ns() - delay_ns;
+	delay_ns = run_delay_ns(schedstat) - delay_ns;
 	call->took_ns = took_ns > delay_ns ? took_ns - delay_ns : 0;
 }
 
 static void *work(void *ctx)
 {
+	/* Opened once, because there is a call for each process of a list. */
+	_cleanup_close_ int schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	struct aside *aside = ctx;
 	bool is_left = false, is_last;
 
@@ -98,7 +99,7 @@ static void *work(void *ctx)
 		}
 		aside->call = NULL;
 		pthread_mutex_unlock(&aside->lock);
-		run(call);
+		run(call, schedstat);
 		pthread_mutex_lock(&aside->lock);
 		is_left = end_call(aside, call);
 	}
