@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Asks for names, remembers the answers, and copies them into a profile.
+ * Asks for names, and remembers the answers.
  */
 #include "symbolize/file_names.h"
 
-#include "base/accounts.h"
 #include "base/clock.h"
+#include "symbolize/naming.h"
 #include "symbolize/native.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* The part of a run that concerns one file. */
-struct naming {
-	struct file_names *names;
-	struct builder *builder;
-	const struct wanted *wanted;
-	size_t count;
-	const struct object *object;
-	const char *path; /* the file's */
-	bool are_locks;   /* what is wanted is the names of variables */
-	struct known_file *file;
-	uint32_t *answers;    /* indexed like `wanted`: the location in file->answers */
-	uint32_t *functions;  /* the profile's functions, indexed by the file's */
-	uint64_t *addresses;  /* those not known yet, ascending */
-	uint32_t *unanswered; /* indexed like `addresses`: the location in file->answers */
-	size_t unanswered_count;
-};
 
 static void naming_release(struct naming *naming)
 {
@@ -83,63 +66,6 @@ static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 	if (builder_memory(answers) > naming->names->max_answer_bytes || is_late(naming->names))
 		return -E2BIG;
 	return builder_error(answers);
-}
-
-/* The initial time to wait for a user's file. Most take milliseconds. */
-#define PATIENCE_NS       (3 * NSEC_PER_SEC)
-#define LATE_FORGOTTEN_NS (15 * NSEC_PER_SEC)
-enum { MAX_LATE = 5 };
-
-static struct late_owner *find_late(struct file_names *names, uint32_t owner)
-{
-	uint64_t now = clock_mono_ns();
-
-	for (size_t i = 0; i < MAX_LATE_OWNERS; i++) {
-		struct late_owner *late = &names->owners[i];
-
-		if (!late->times || late->owner != owner)
-			continue;
-		uint64_t steps = (now - late->since_ns) / LATE_FORGOTTEN_NS;
-
-		late->since_ns += steps * LATE_FORGOTTEN_NS;
-		late->times -= steps < late->times ? (unsigned int)steps : late->times;
-		return late->times ? late : NULL;
-	}
-	return NULL;
-}
-
-/* Who is late with the file: its owner's account. Files of root that users were the first to map
- * are apart, or any user could make root's own files wait. */
-static uint32_t late_owner(const struct object *object)
-{
-	return object->owner == 0 && object->user != 0 ? UINT32_MAX : account_of(object->owner);
-}
-
-/* The time to wait for the file; 0: do not wait. */
-static uint64_t patience_ns(struct file_names *names, const struct object *object)
-{
-	const struct late_owner *late = find_late(names, late_owner(object));
-
-	if (!late)
-		return PATIENCE_NS;
-	return late->times >= MAX_LATE ? 0 : PATIENCE_NS >> late->times;
-}
-
-/* When no entry is free, the one of the user that was late longest ago is reused. */
-static void note_late(struct file_names *names, const struct object *object)
-{
-	struct late_owner *late = find_late(names, late_owner(object));
-
-	if (!late) {
-		late = &names->owners[0];
-		for (size_t i = 1; i < MAX_LATE_OWNERS; i++)
-			if (late->times &&
-			    (!names->owners[i].times || names->owners[i].since_ns < late->since_ns))
-				late = &names->owners[i];
-		*late = (struct late_owner){.owner = late_owner(object)};
-	}
-	late->since_ns = clock_mono_ns();
-	late->times += late->times < MAX_LATE;
 }
 
 static void note_unknown(struct naming *naming)
@@ -217,7 +143,7 @@ static int ask_slow(struct naming *naming, struct object *object, uint64_t patie
 	if (err == -ENOMEM)
 		return err;
 	if (err == -EAGAIN && patience)
-		note_late(names, object);
+		late_users_note(&names->late_users, object, clock_mono_ns());
 	names->late += err == -EAGAIN;
 	names->lost += err && err != -EAGAIN;
 	return 0;
@@ -236,7 +162,8 @@ static int ask(struct naming *naming, struct object *object)
 		.count = naming->unanswered_count,
 		.lines = !naming->are_locks,
 	};
-	uint64_t patience = patience_ns(naming->names, object);
+	uint64_t patience =
+		late_users_patience_ns(&naming->names->late_users, object, clock_mono_ns());
 	int err = -ETIME;
 
 	if (naming->file->slow)
@@ -247,7 +174,7 @@ static int ask(struct naming *naming, struct object *object)
 	}
 	if (err == -ETIMEDOUT || !patience) {
 		if (patience)
-			note_late(naming->names, object);
+			late_users_note(&naming->names->late_users, object, clock_mono_ns());
 		naming->file->slow = true;
 		return ask_slow(naming, object, 0);
 	}
@@ -260,68 +187,6 @@ static int ask(struct naming *naming, struct object *object)
 	if (err == -E2BIG)
 		return err;
 	return builder_error(naming->file->answers);
-}
-
-static uint32_t copy_function(struct naming *naming, uint32_t id)
-{
-	const struct profile *from = builder_view(naming->file->answers);
-	const struct function *known = &from->functions[id];
-
-	if (!naming->functions[id]) {
-		const struct function function = {
-			.name = builder_text(naming->builder, profile_string(from, known->name)),
-			.system_name = builder_text(naming->builder,
-		                                    profile_string(from, known->system_name)),
-			.filename = builder_text(naming->builder,
-		                                 profile_string(from, known->filename)),
-			.start_line = known->start_line,
-		};
-		naming->functions[id] = builder_function(naming->builder, &function);
-	}
-	return naming->functions[id];
-}
-
-/* What an address is called of which nothing is known. */
-static uint32_t place_of(const struct naming *naming, uint64_t address)
-{
-	return naming->are_locks ? native_lock(naming->builder, naming->path, NULL, address)
-	                         : native_place(naming->builder, naming->path, address);
-}
-
-static void copy_answer(struct naming *naming, size_t index)
-{
-	const struct wanted *wanted = &naming->wanted[index];
-	const struct profile *from = builder_view(naming->file->answers);
-	const struct location *answer = &from->locations[naming->answers[index]];
-	const struct line *lines = &from->lines[answer->first_line];
-	struct builder *builder = naming->builder;
-
-	if (!answer->line_count || !from->functions[lines->function].name) {
-		builder_line(builder, wanted->location, place_of(naming, wanted->address), 0);
-		return;
-	}
-	if (naming->are_locks) {
-		const char *name = profile_string(from, from->functions[lines->function].name);
-
-		builder_line(builder, wanted->location,
-		             native_lock(builder, NULL, name, lines->number), 0);
-		return;
-	}
-	for (uint32_t i = 0; i < answer->line_count; i++)
-		builder_line(builder, wanted->location, copy_function(naming, lines[i].function),
-		             lines[i].number);
-}
-
-static int copy_answers(struct naming *naming)
-{
-	uint32_t count = builder_view(naming->file->answers)->function_count;
-
-	naming->functions = calloc(count, sizeof(*naming->functions));
-	if (!naming->functions)
-		return -ENOMEM;
-	for (size_t i = 0; i < naming->count; i++)
-		copy_answer(naming, i);
-	return builder_error(naming->builder);
 }
 
 static int name_known(struct naming *naming, struct object *object)
@@ -349,15 +214,8 @@ static int name_known(struct naming *naming, struct object *object)
 	else if (!err)
 		naming->names->lost += naming->unanswered_count > 0;
 	if (!err)
-		err = copy_answers(naming);
+		err = naming_copy_answers(naming);
 	return err;
-}
-
-static void name_places(struct naming *naming)
-{
-	for (size_t i = 0; i < naming->count; i++)
-		builder_line(naming->builder, naming->wanted[i].location,
-		             place_of(naming, naming->wanted[i].address), 0);
 }
 
 /* `id` is the object of the locations' mapping; 0: none. */
@@ -384,7 +242,7 @@ static int add_of(struct file_names *names, struct builder *builder, uint32_t id
 	bool full = builder_memory(builder) > names->max_profile_bytes;
 	if (!id || full) {
 		names->lost += full;
-		name_places(&naming);
+		naming_copy_places(&naming);
 		return builder_error(builder);
 	}
 	naming.file = known_files_get(&names->files, id);
@@ -398,7 +256,7 @@ static int add_of(struct file_names *names, struct builder *builder, uint32_t id
 	if (err == -E2BIG || builder_error(naming.file->answers))
 		known_file_reset(&names->files, naming.file);
 	if (err == -E2BIG) {
-		name_places(&naming);
+		naming_copy_places(&naming);
 		err = builder_error(builder);
 	}
 	known_files_trim(&names->files);

@@ -9,24 +9,15 @@
 #include "object/store.h"
 #include "profile/builder.h"
 #include "symbolize/known_files.h"
+#include "symbolize/late_users.h"
 #include "symbolize/slow_names.h"
-
-enum { MAX_LATE_OWNERS = 64 };
-
-/* A user whose files were not read in time. profd waits less for such a user: half as long after
- * each late file, down to no time at all, and twice as long again after every LATE_FORGOTTEN_NS. */
-struct late_owner {
-	uint32_t owner;
-	unsigned int times; /* 0: a free entry */
-	uint64_t since_ns;
-};
 
 struct file_names {
 	struct store *store;
 	struct names_client *client;
 	struct slow_names *slow; /* for files that are not read in time */
 	struct fetch *fetch;     /* NULL: no debuginfod servers */
-	struct late_owner owners[MAX_LATE_OWNERS];
+	struct late_users late_users;
 	struct known_files files;
 	size_t max_answer_bytes; /* for one file */
 	/* Of the current run. */

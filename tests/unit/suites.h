@@ -120,6 +120,7 @@
 	SUITE(debugfile)         \
 	SUITE(tables_again)      \
 	SUITE(known_files)       \
+	SUITE(late_users)        \
 	SUITE(fetch)             \
 	SUITE(fetch_asked)       \
 	SUITE(fetch_budget)      \
