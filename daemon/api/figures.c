@@ -155,6 +155,8 @@ static void tell_processes(struct telling *to, const struct procs *procs)
 	STAT(mappings_refused, counter,
 	     "Times that a user's share of memory for mappings was used up")
 	to->before_metric = "processes_";
+	STAT(put_off, counter,
+	     "Readings of mappings that failed or would have taken too long, left for later")
 	STAT(dropped, counter, "Processes and mappings dropped because a bound was reached")
 	STAT(kin, gauge, "Ended processes whose descendants are known")
 	STAT(kin_dropped, counter,

@@ -330,6 +330,14 @@ int crew_new(const struct crew_config *config, struct crew **ret_crew)
 	return 0;
 }
 
+bool crew_leaves_threads(struct crew *crew)
+{
+	pthread_mutex_lock(&crew->lock);
+	bool leaves = crew->threads > 0;
+	pthread_mutex_unlock(&crew->lock);
+	return leaves;
+}
+
 void crew_free(struct crew *crew)
 {
 	if (!crew)

@@ -96,4 +96,6 @@ int crew_submit(struct crew *crew, struct crew_job *job);
  * calls done() of the jobs that have ended. */
 void crew_settle(struct crew *crew, uint64_t patience_ns);
 void crew_stop(struct crew *crew);
+/* After crew_stop(): whether threads that hang are left, whose jobs may return at any time. */
+bool crew_leaves_threads(struct crew *crew);
 void crew_get_stats(struct crew *crew, struct crew_stats *ret_stats);

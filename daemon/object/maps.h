@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Parses the text of /proc/PID/maps.
+ * The text of /proc/PID/maps. Pure; any thread.
  */
 #pragma once
 
@@ -20,3 +20,8 @@ struct maps_line {
  * -EBADMSG when a line is malformed; the lines before it have been reported. */
 typedef int maps_fn(const struct maps_line *line, void *ctx);
 int maps_parse(const char *text, size_t len, maps_fn *fn, void *ctx);
+
+/* Removes the lines of mappings that are not executable, and returns the new length. A last line
+ * without a newline may go on in the next piece of the file, and stays: the last *ret_rest bytes.
+ */
+size_t maps_leave_executable(char *text, size_t len, size_t *ret_rest);

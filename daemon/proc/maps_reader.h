@@ -16,8 +16,11 @@ struct maps_reader;
 
 struct maps_reading {
 	uint32_t pid;
-	uint64_t tag; /* as passed to maps_reader_ask() */
-	int err;      /* 0; -ESRCH: the process is gone; -ETIMEDOUT, -ECANCELED as in base/crew.h */
+	uint32_t owner; /* its user, as in base/crew.h */
+	uint64_t tag;   /* as passed to maps_reader_ask() */
+	/* 0; that of scan_read(); -ENOBUFS: too much was read that is not taken yet, in total or of
+	 * that user; -ETIMEDOUT, -ECANCELED as in base/crew.h. */
+	int err;
 	struct scan_text text;
 	uint64_t took_ns;
 };

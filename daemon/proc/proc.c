@@ -109,7 +109,8 @@ void procs_free(struct procs *procs)
 	pid_set_release(&procs->large);
 	pid_set_release(&procs->changed);
 	free(procs->rescan.pids);
-	shares_clear(&procs->reopening.shares);
+	shares_clear(&procs->again.shares);
+	shares_clear(&procs->applying.shares);
 	shares_clear(&procs->owners);
 	kin_release(&procs->kin);
 	free(procs);
@@ -185,6 +186,7 @@ struct program *procs_start_program(struct procs *procs, uint32_t pid, const str
 	program->older = process->newest;
 	process->newest = program;
 	process->exited = false;
+	process->incomplete = false;
 	procs_list(procs, process);
 	procs_tell_of_mappings(procs, process);
 	return program;
@@ -217,9 +219,8 @@ void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t
 
 	if (program)
 		program_forked(program, parent_pid, parent);
-	/* While the parent's mappings are still being read, the child's copy is incomplete. */
-	if (program && parent && parent->is_read)
-		procs_read(procs, pid);
+	if (program && parent && (parent->is_read || parent->incomplete))
+		procs_read_forked(procs, procs_find(procs, pid), parent);
 	if (parent)
 		parent->forked = true;
 	procs_set_parent(procs, pid, parent_pid);
@@ -396,5 +397,6 @@ void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats)
 	}
 	stats.mapping_bytes = procs->room.shares.taken;
 	stats.mappings_refused = procs->room.refused;
+	stats.put_off = procs->put_off;
 	*ret_stats = stats;
 }

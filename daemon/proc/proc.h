@@ -25,8 +25,9 @@ struct proc_stats {
 	uint64_t dropped; /* processes or mappings over the limit */
 	uint64_t mapping_bytes;
 	uint64_t mappings_refused; /* because the user's share of MAX_MAPPING_BYTES was used up */
-	uint64_t kin,              /* ended processes that are remembered for their descendants */
-		kin_dropped;       /* those that were forgotten early */
+	uint64_t put_off;    /* readings of maps files that could not be had or used at once */
+	uint64_t kin,        /* ended processes that are remembered for their descendants */
+		kin_dropped; /* those that were forgotten early */
 };
 
 struct procs *procs_new(struct store *store); /* NULL when out of memory */
@@ -51,8 +52,9 @@ int procs_scan(struct procs *procs);
 void procs_want_rescan(struct procs *procs);
 bool procs_rescan(struct procs *procs);
 
-/* To be called when an address of `pid` is in none of its mappings. If records were lost lately,
- * this reads the mappings again and waits for them for a moment; afterwards more may be known. */
+/* To be called when an address of `pid` is in none of its mappings. If records were lost lately, or
+ * the mappings could not be read before, this reads them again and waits for them for a moment;
+ * afterwards more may be known. */
 void procs_look_again(struct procs *procs, uint32_t pid);
 /* To be called when a process was sampled in a file that the store has closed: its user has too
  * many files, or the user has that mapped the file first. The mappings are read again, which opens

@@ -43,6 +43,7 @@ struct process {
 	uint32_t used;          /* procs->drains when it was added, or its image was asked for */
 	uint32_t owner;         /* read when the table is full; OWNER_UNKNOWN: not yet */
 	bool is_read;           /* the maps file is being read */
+	bool incomplete;        /* it could not be read, and is when an address is in no mapping */
 	uint32_t readings;      /* stale readings since the last good one */
 	uint32_t mapped;        /* newest->mapped when the reading was requested */
 	struct program *newest; /* never NULL */
@@ -68,8 +69,8 @@ struct rescan {
 	struct read_quota fresh; /* for new programs */
 };
 
-/* Readings requested in the current second for processes with files that were closed. */
-struct reopening {
+/* What users were given in the current second. */
+struct second {
 	uint64_t began_ns;
 	struct shares shares;
 };
@@ -84,7 +85,9 @@ struct procs {
 	uint32_t opened_round;      /* of struct opened_batch */
 	struct pid_set large;       /* changed processes with many mappings, not reported yet */
 	struct rescan rescan;
-	struct reopening reopening;
+	struct second again;    /* readings of known processes */
+	struct second applying; /* nanoseconds of the loop, for readings that take long */
+	uint64_t put_off;       /* readings that could not be had or used */
 	bool holds;             /* between procs_begin() and procs_end() */
 	struct pid_set changed; /* processes that watchers are to be notified of */
 	struct pid_table by_pid;
@@ -112,6 +115,9 @@ void procs_be_patient(struct procs *procs); /* called once a drain; renews patie
 void procs_scan_pid(struct procs *procs, uint32_t pid);
 /* Requests a reading of the mappings of a known process. */
 void procs_read(struct procs *procs, uint32_t pid);
+/* A process was forked while its parent's maps file is being read: it has a part of the mappings,
+ * and is read as well. */
+void procs_read_forked(struct procs *procs, struct process *child, const struct process *parent);
 /* The same for a new program while records are being lost, because its own may be among them. */
 void procs_read_new(struct procs *procs, uint32_t pid);
 bool procs_is_read(const struct procs *procs, uint32_t pid); /* a reading is in progress */

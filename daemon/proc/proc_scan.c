@@ -15,6 +15,7 @@ enum {
 	MAX_READINGS = 3, /* for a process that maps all the time; the last one is used as it is */
 	REST = 200,       /* times the duration of a reading: half a percent of a thread's time */
 	ASKED_TOGETHER = 256,
+	LONG_BYTES = 64 * 1024, /* a text that may take some milliseconds of the loop */
 };
 
 /* A reading that takes longer than this delays the next one of the process; not for ever, because
@@ -30,10 +31,12 @@ static const uint64_t lately_ns = 15 * NSEC_PER_SEC, looks_ns = NSEC_PER_SEC;
  * MAX_NEW programs in a second. */
 static const uint64_t news_ns = NSEC_PER_SEC;
 enum { MAX_NEW = 50 };
-/* Those of a process with files that were closed are read again at most once every reopen_ns, and
- * those of MAX_REOPENED such processes in a second. */
+/* Those of a process with files that were closed are read again at most once every reopen_ns. */
 static const uint64_t reopen_ns = 10 * NSEC_PER_SEC;
-enum { MAX_REOPENED = 16 };
+/* In a second: readings of processes that are known, unless records were lost; and the time of the
+ * loop that readings of over long_ns take. Each user has a share of both. */
+enum { MAX_AGAIN = 16 };
+static const uint64_t max_applying_ns = 200 * NSEC_PER_MSEC;
 /* At start-up, for all running processes together. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
 
@@ -49,6 +52,13 @@ static void apply(struct procs *procs, struct process *process, const struct sca
 	scan_apply(&procs->finder, program->image.pid, text, &program->image);
 	program_wait(procs, program);
 	procs_tell_of_mappings(procs, process);
+}
+
+/* Until the process is sampled where no mapping is known. */
+static void put_off(struct procs *procs, struct process *process)
+{
+	process->incomplete = true;
+	procs->put_off++;
 }
 
 static void read_now(struct procs *procs, struct process *process)
@@ -70,10 +80,35 @@ void procs_read(struct procs *procs, uint32_t pid)
 		return;
 	}
 	process->mapped = process->newest->mapped;
-	if (maps_reader_ask(procs->reader, pid, process->newest->image.start_mono_ns))
-		procs_want_rescan(procs);
-	else
-		process->is_read = true;
+	process->is_read =
+		!maps_reader_ask(procs->reader, pid, process->newest->image.start_mono_ns);
+	if (!process->is_read)
+		put_off(procs, process);
+}
+
+static void begin_second(struct second *second, uint64_t whole, uint64_t now_ns)
+{
+	if (second->began_ns && now_ns - second->began_ns <= NSEC_PER_SEC)
+		return;
+	shares_clear(&second->shares);
+	second->shares.whole = whole;
+	second->began_ns = now_ns;
+}
+
+static bool may_read_again(struct procs *procs, uint32_t user, uint64_t now_ns)
+{
+	begin_second(&procs->again, MAX_AGAIN, now_ns);
+	return shares_take_beside_root(&procs->again.shares, user, 1);
+}
+
+void procs_read_forked(struct procs *procs, struct process *child, const struct process *parent)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	child->incomplete = true;
+	child->rest_until_ns = parent->rest_until_ns;
+	if (now_ns >= child->rest_until_ns && may_read_again(procs, owner_read(child->pid), now_ns))
+		procs_read(procs, child->pid);
 }
 
 static bool may_read_new(struct read_quota *quota, uint64_t now_ns)
@@ -113,14 +148,21 @@ static void settle(struct procs *procs)
 	procs->patience_ns -= took_ns < procs->patience_ns ? took_ns : procs->patience_ns;
 }
 
+static bool has_lost_lately(const struct procs *procs, uint64_t now_ns)
+{
+	return procs->rescan.lost_ns && now_ns - procs->rescan.lost_ns <= lately_ns;
+}
+
 void procs_look_again(struct procs *procs, uint32_t pid)
 {
 	struct process *process = procs_find(procs, pid);
 	uint64_t now_ns = clock_mono_ns();
 
-	if (!process || process->exited || !procs->rescan.lost_ns ||
-	    now_ns - procs->rescan.lost_ns > lately_ns || now_ns < process->rest_until_ns ||
+	if (!process || process->exited || now_ns < process->rest_until_ns ||
 	    now_ns - process->looked_ns < looks_ns)
+		return;
+	if (!has_lost_lately(procs, now_ns) &&
+	    !(process->incomplete && may_read_again(procs, owner_read(pid), now_ns)))
 		return;
 	process->looked_ns = now_ns;
 	procs_read(procs, pid);
@@ -135,16 +177,27 @@ static bool is_stale(const struct process *process, const struct maps_reading *r
 	       process->newest->mapped != process->mapped;
 }
 
+/* Whether the user's readings have taken less than their share of this second. Root's always may
+ * be used. */
+static bool may_apply(struct procs *procs, uint32_t user, uint64_t now_ns)
+{
+	begin_second(&procs->applying, max_applying_ns, now_ns);
+	return user == 0 || !shares_exceeded(&procs->applying.shares, user);
+}
+
 void procs_take_maps(struct procs *procs, const struct maps_reading *reading)
 {
 	struct process *process = procs_find(procs, reading->pid);
-	uint64_t now_ns = clock_mono_ns(), took_ns = reading->took_ns;
+	uint64_t now_ns = clock_mono_ns(), took_ns;
 
 	if (!process || !process->is_read)
 		return;
 	process->is_read = false;
-	if (reading->err)
+	if (reading->err) {
+		if (reading->err != -ESRCH && reading->err != -ECANCELED)
+			put_off(procs, process);
 		return;
+	}
 	if (is_stale(process, reading) && ++process->readings < MAX_READINGS) {
 		procs_read(procs, reading->pid);
 		return;
@@ -152,10 +205,18 @@ void procs_take_maps(struct procs *procs, const struct maps_reading *reading)
 	process->readings = 0;
 	if (process->newest->image.start_mono_ns != reading->tag)
 		return;
+	if (reading->text.maps.len > LONG_BYTES && !may_apply(procs, reading->owner, now_ns)) {
+		put_off(procs, process);
+		return;
+	}
 	procs_hold(procs);
 	apply(procs, process, &reading->text);
 	procs_release(procs);
-	took_ns += clock_mono_ns() - now_ns;
+	process->incomplete = false;
+	took_ns = clock_mono_ns() - now_ns;
+	if (took_ns > long_ns)
+		shares_add(&procs->applying.shares, reading->owner, took_ns);
+	took_ns += reading->took_ns;
 	if (took_ns > long_ns)
 		process->rest_until_ns =
 			now_ns +
@@ -246,16 +307,6 @@ int procs_scan(struct procs *procs)
 	return err;
 }
 
-static bool may_open_again(struct reopening *reopening, uint32_t user, uint64_t now_ns)
-{
-	if (now_ns - reopening->began_ns > NSEC_PER_SEC) {
-		shares_clear(&reopening->shares);
-		reopening->shares.whole = MAX_REOPENED;
-		reopening->began_ns = now_ns;
-	}
-	return shares_take_beside_root(&reopening->shares, user, 1);
-}
-
 void procs_open_again(struct procs *procs, uint32_t pid)
 {
 	struct process *process = procs_find(procs, pid);
@@ -265,7 +316,7 @@ void procs_open_again(struct procs *procs, uint32_t pid)
 	    (process->reopened_ns && now_ns - process->reopened_ns < reopen_ns))
 		return;
 	process->reopened_ns = now_ns;
-	if (!may_open_again(&procs->reopening, owner_read(pid), now_ns))
+	if (!may_read_again(procs, owner_read(pid), now_ns))
 		return;
 	procs_read(procs, pid);
 }

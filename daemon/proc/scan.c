@@ -13,9 +13,13 @@
 #include "proc/owner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* A line takes up to four times PATH_MAX, because a newline in a path is written as \\012. */
+enum { CHUNK_BYTES = 64 * 1024 };
 
 int scan_all(scan_fn *fn, void *ctx)
 {
@@ -49,25 +53,44 @@ static bool is_same_key(const struct file_key *a, const struct file_key *b)
 	       a->minor == b->minor;
 }
 
+static uint32_t owner_of(const struct finder *finder, uint32_t pid)
+{
+	struct found *last = finder->last;
+
+	if (!last)
+		return owner_read(pid);
+	if (last->pid != pid) {
+		last->pid = pid;
+		last->owner = owner_read(pid);
+	}
+	return last->owner;
+}
+
 /* The user of the process is read only when a file has to be opened, because most files are known
  * already. */
 static uint32_t find_file(const struct finder *finder, struct place *place,
                           const struct file_key *key)
 {
 	struct found *last = finder->last;
-	uint32_t id;
+	uint32_t id, opened_for = 0;
 
-	if (last && key->inode && is_same_key(&last->key, key))
+	if (last && key->inode && is_same_key(&last->key, key) &&
+	    (!last->opened_for || last->opened_for == place->pid))
 		return last->id;
-	if (store_knows(finder->store, key, place->path, &id)) {
-		if (last)
-			*last = (struct found){*key, id};
-		return id;
+	if (!store_knows(finder->store, key, place->path, &id)) {
+		place->user = owner_of(finder, place->pid);
+		opened_for = place->pid;
+		if (finder->opener)
+			id = opener_open(finder->opener, key, place);
+		else if (store_open(finder->store, key, place, &id))
+			id = 0;
 	}
-	place->user = owner_read(place->pid);
-	if (finder->opener)
-		return opener_open(finder->opener, key, place);
-	return store_open(finder->store, key, place, &id) ? 0 : id;
+	if (last) {
+		last->key = *key;
+		last->id = id;
+		last->opened_for = opened_for;
+	}
+	return id;
 }
 
 int scan_map(const struct finder *finder, uint32_t pid, struct image *image,
@@ -82,7 +105,7 @@ int scan_map(const struct finder *finder, uint32_t pid, struct image *image,
 	};
 
 	if (mapping_set_wants_owner(image->set))
-		mapping_set_own(image->set, owner_read(pid));
+		mapping_set_own(image->set, owner_of(finder, pid));
 	mapping->object = find_file(finder, &place, key);
 	mapping->path = place.path;
 	return mapping_set_add(&image->set, mapping);
@@ -120,17 +143,49 @@ void scan_text_release(struct scan_text *text)
 	buf_release(&text->maps);
 }
 
-int scan_read(uint32_t pid, struct scan_text *ret_text)
+/* Adds the executable mappings of a file. */
+static int read_executable(struct buf *maps, int fd)
 {
-	_cleanup_(buf_release) struct buf maps = BUF_INIT, comm = BUF_INIT;
+	_cleanup_free_ char *chunk = malloc(CHUNK_BYTES);
+	size_t total = 0, rest = 0;
+
+	while (chunk && total < MAX_PROC_FILE_BYTES && rest < CHUNK_BYTES && !buf_error(maps)) {
+		ssize_t got = read(fd, chunk + rest, CHUNK_BYTES - rest);
+		size_t left;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : 0;
+		total += (size_t)got;
+		left = maps_leave_executable(chunk, rest + (size_t)got, &rest);
+		buf_add(maps, chunk, left - rest);
+		memmove(chunk, chunk + left - rest, rest);
+	}
+	return !chunk ? -ENOMEM : buf_error(maps) ?: -EFBIG;
+}
+
+static int read_maps(struct buf *maps, uint32_t pid)
+{
+	_cleanup_close_ int fd = -1;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	if (buf_read_file(&maps, path, MAX_PROC_FILE_BYTES))
-		return -ESRCH;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : read_executable(maps, fd);
+}
+
+int scan_read(uint32_t pid, struct scan_text *ret_text)
+{
+	_cleanup_(buf_release) struct buf maps = {.max = MAX_EXECUTABLE_BYTES}, comm = BUF_INIT;
+	char path[64];
+	int err = read_maps(&maps, pid);
+
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	if (buf_read_file(&comm, path, 256))
-		return -ESRCH;
+	if (!err)
+		err = buf_read_file(&comm, path, 256);
+	if (err)
+		return err == -ENOENT ? -ESRCH : err;
 	/* The kernel appends a newline; the name itself may contain newlines as well. */
 	snprintf(ret_text->comm, sizeof(ret_text->comm), "%.*s", (int)(comm.len ? comm.len - 1 : 0),
 	         buf_text(&comm));

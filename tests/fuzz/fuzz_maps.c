@@ -23,6 +23,20 @@ static int check(const struct maps_line *line, void *ctx)
 	return 0;
 }
 
+static void check_executable(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+	size_t rest, len;
+
+	if (!text)
+		return;
+	memcpy(text, data, size);
+	len = maps_leave_executable(text, size, &rest);
+	if (len > size || rest > len || (rest && memchr(text + len - rest, '\n', rest)))
+		abort();
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -30,6 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct identity identity;
 
 	maps_parse(input.begin, size, check, &input);
+	check_executable(data, size);
 	if (parent_parse(input.begin, size) > INT32_MAX)
 		abort();
 	identity_parse(input.begin, size, &identity);

@@ -41,6 +41,9 @@ class HostileUsers(Sieges):
     def test_forks_of_many_mappings(self):
         self.assert_held(self.besiege("many_mappings", self.folder, 2000, 93), 128)
 
+    def test_mappings_of_what_is_no_program(self):
+        self.assert_held(self.besiege("text_mappings", self.folder, 60000, 4, seconds=10), 128)
+
     def test_tellers(self):
         self.assert_held(self.besiege("tellers", 250, seconds=20), 192)
 

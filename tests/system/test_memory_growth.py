@@ -24,13 +24,15 @@ BYTES = 1  # the index of the value in bytes
 GROUPS = (("anon", "huge", "mmap", "storm", "python"), ("shared", "file"), ("refill",))
 SHARES = (("grow60", 60), ("grow30", 30), ("grow10", 10))
 
+# settle() takes the samples that were put off when the interpreter started, as that of the workload in C does.
 PYTHON = """
 import sys, time
+def settle(): return [bytearray(1 << 18) for _ in range(8)]
 def eats_sixty(): return [bytearray(1 << 20) for _ in range(60)]
 def eats_twenty(): return [bytearray(1 << 20) for _ in range(20)]
 print("ready", flush=True)
 sys.stdin.readline()
-kept = eats_sixty(), eats_twenty()
+kept = settle(), eats_sixty(), eats_twenty()
 print("done", flush=True)
 time.sleep(600)
 """

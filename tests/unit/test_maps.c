@@ -106,6 +106,30 @@ START_TEST(takes_nothing)
 }
 END_TEST
 
+/* The file arrives in pieces, the second of which ends within a line. */
+START_TEST(leaves_what_is_executable)
+{
+	char text[] = "1000-2000 r--p 00000000 fe:01 7 /bin/true\n"
+		      "2000-3000 r-xp 00001000 fe:01 7 /bin/true\n"
+		      "3000-4000 rw-p 00002000 fe:01 7 /bin/true\n"
+		      "malformed\n"
+		      "4000-5000 rw-p";
+	const char *left = "2000-3000 r-xp 00001000 fe:01 7 /bin/true\n"
+			   "malformed\n"
+			   "4000-5000 rw-p";
+	size_t rest, len = maps_leave_executable(text, strlen(text), &rest);
+
+	ck_assert_uint_eq(len, strlen(left));
+	ck_assert_mem_eq(text, left, len);
+	ck_assert_uint_eq(rest, strlen("4000-5000 rw-p"));
+	len = maps_leave_executable(text, len - rest, &rest);
+	ck_assert_uint_eq(len, strlen(left) - strlen("4000-5000 rw-p"));
+	ck_assert_uint_eq(rest, 0);
+	ck_assert_uint_eq(maps_leave_executable(text, 0, &rest), 0);
+	ck_assert_uint_eq(rest, 0);
+}
+END_TEST
+
 Suite *maps_suite(void)
 {
 	Suite *suite = suite_create("maps");
@@ -116,6 +140,7 @@ Suite *maps_suite(void)
 	tcase_add_test(tests, stops_when_told);
 	tcase_add_loop_test(tests, refuses_broken_lines, 0, sizeof(broken) / sizeof(broken[0]));
 	tcase_add_test(tests, takes_nothing);
+	tcase_add_test(tests, leaves_what_is_executable);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -10,6 +10,7 @@
 #include "proc/maps_reader.h"
 #include "proc/proc.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,13 +24,18 @@ static struct {
 	struct procs *procs;
 	struct maps_reader *reader;
 	int read, delivered;
+	int err; /* of the next reading */
 } all;
 
 static void on_read(const struct maps_reading *reading, void *ctx)
 {
+	struct maps_reading failed = *reading;
+
 	(void)ctx;
 	all.read++;
-	procs_take_maps(all.procs, reading);
+	failed.err = all.err ?: reading->err;
+	all.err = 0;
+	procs_take_maps(all.procs, &failed);
 }
 
 static void on_delivered(void *ctx)
@@ -171,6 +177,43 @@ START_TEST(records_were_lost)
 }
 END_TEST
 
+/* What could not be read for lack of something is read when the process is sampled. */
+START_TEST(a_reading_that_failed_is_repeated)
+{
+	uint32_t child = child_start();
+	struct proc_stats stats;
+
+	procs_expire(all.procs, 0);
+	all.err = -EMFILE;
+	procs_comm(all.procs, child, child, "met");
+	maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_ptr_null(find(child, (const void *)&maps_reader_suite));
+	procs_get_stats(all.procs, &stats);
+	ck_assert_uint_eq(stats.put_off, 1);
+	procs_look_again(all.procs, child);
+	maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_int_eq(all.read, 2);
+	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
+	child_end(child);
+}
+END_TEST
+
+/* While a process is read, it may start many others, which have a part of its mappings: few are
+ * read at once. */
+START_TEST(many_children_of_one_that_is_read)
+{
+	uint32_t child = child_start();
+
+	procs_comm(all.procs, child, child, "met");
+	for (uint32_t i = 0; i < 200; i++)
+		procs_fork(all.procs, child, 5000 * 1000 + i, clock_mono_ns());
+	ck_assert_uint_le(maps_reader_waiting(all.reader), 1 + 16);
+	while (maps_reader_waiting(all.reader))
+		maps_reader_settle(all.reader, NSEC_PER_SEC);
+	child_end(child);
+}
+END_TEST
+
 /* While records are lost, a new program's mappings are read before it has samples. When many
  * programs start at once, only some are read. */
 START_TEST(new_programs_while_records_are_lost)
@@ -224,6 +267,8 @@ Suite *maps_reader_suite(void)
 	tcase_add_test(tests, an_exec_comes_meanwhile);
 	tcase_add_test(tests, a_child_of_one_that_is_read);
 	tcase_add_test(tests, records_were_lost);
+	tcase_add_test(tests, a_reading_that_failed_is_repeated);
+	tcase_add_test(tests, many_children_of_one_that_is_read);
 	tcase_add_test(tests, new_programs_while_records_are_lost);
 	tcase_add_test(tests, who_is_gone_is_not_known);
 	suite_add_tcase(suite, tests);
