@@ -5,11 +5,18 @@
 #include "api/heap_capture.h"
 
 #include "api/rendering.h"
+#include "base/clock.h"
+#include "base/shares.h"
 #include "capture/heap_comments.h"
+#include "capture/held.h"
 #include "heap/heap_leaves.h"
 
 #include <errno.h>
 #include <stddef.h>
+
+/* Time of the loop, in a second, for profiles of what processes report. Each client has a share. */
+static const uint64_t max_reading_ns = 200 * NSEC_PER_MSEC;
+static struct shares_of_second reading;
 
 enum stage { STAGE_WATCHING, STAGE_RENDERING };
 
@@ -22,6 +29,7 @@ struct heap_capture {
 	enum stage stage;
 	struct selection selection; /* selects the whole profile */
 	struct profile *profile;
+	struct held held; /* the profile's memory */
 	struct heap_figures figures;
 	struct heap_facts facts;
 };
@@ -40,6 +48,7 @@ static struct heap_capture *capture_of_rendering(struct rendering *rendering)
 static void capture_end(struct heap_capture *capture)
 {
 	profile_unref(capture->profile);
+	held_give(&capture->held);
 	free(capture);
 }
 
@@ -69,8 +78,13 @@ static void capture_fail(struct heap_capture *capture, int err)
 
 static void capture_render(struct heap_capture *capture)
 {
-	int err;
+	int err = held_take(&capture->held, client_account(capture->request->client),
+	                    capture->profile->memory_bytes);
 
+	if (err) {
+		capture_fail(capture, err);
+		return;
+	}
 	capture->facts.ask = &capture->query.ask;
 	capture->facts.figures = &capture->figures;
 	capture->selection.loops = LOOPS_HIDDEN;
@@ -140,11 +154,37 @@ static void on_watched(struct heap_watch *watch, const struct heap_result *resul
 	capture_render(capture);
 }
 
+/* Makes the profile of what the process reported so far. -ENOENT: it reports nothing. -EBUSY: the
+ * client has had its share of this second. */
+static int read_standing(struct heap_capture *capture)
+{
+	const struct heap_ask *ask = &capture->query.ask;
+	uint64_t account = client_account(capture->request->client), begun_ns = clock_mono_ns();
+	struct shares *shares = shares_now(&reading, max_reading_ns, begun_ns);
+	int err;
+
+	if (account && shares_exceeded(shares, account))
+		return -EBUSY;
+	err = heaps_standing(capture->service->heaps, ask->pid, ask->mode, &capture->profile,
+	                     &capture->figures);
+	shares_add(shares, account, clock_mono_ns() - begun_ns);
+	return err;
+}
+
+static void refuse_reading(struct heap_capture *capture)
+{
+	struct refusal refusal;
+
+	refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+	       "this client's heap profiles have taken its share of this second; try again");
+	request_refuse(capture->request, &refusal);
+	capture_end(capture);
+}
+
 int heap_capture_start(struct request *request, const struct heap_query *query)
 {
 	struct heap_capture *capture = calloc(1, sizeof(*capture));
-	struct heaps *heaps = request->service->heaps;
-	int err;
+	int err, standing = -ENOENT;
 
 	if (!capture)
 		return -ENOMEM;
@@ -157,16 +197,19 @@ int heap_capture_start(struct request *request, const struct heap_query *query)
 	capture->request = request;
 	capture->query = *query;
 	if (!query->watch)
-		err = heaps_standing(heaps, query->ask.pid, query->ask.mode, &capture->profile,
-		                     &capture->figures);
-	capture->facts.standing = !query->watch && !err;
-	if (capture->facts.standing) {
+		standing = read_standing(capture);
+	capture->facts.standing = !standing;
+	if (!standing) {
 		capture_render(capture);
 		return 0;
 	}
+	if (standing == -EBUSY) {
+		refuse_reading(capture);
+		return 0;
+	}
 	capture->watch.done = on_watched;
-	if (!query->told)
-		err = heaps_start(heaps, &query->ask, &capture->watch);
+	err = query->told ? standing
+	                  : heaps_start(capture->service->heaps, &query->ask, &capture->watch);
 	if (err)
 		capture_fail(capture, err);
 	return 0;

@@ -5,6 +5,7 @@
 #include "base/shares.h"
 
 #include "base/accounts.h"
+#include "base/clock.h"
 #include "base/table.h"
 
 #include <stdlib.h>
@@ -151,4 +152,14 @@ void shares_clear(struct shares *shares)
 	HASH_ITER (hh, shares->by_owner, share, next)
 		drop(shares, share);
 	shares->taken = 0;
+}
+
+struct shares *shares_now(struct shares_of_second *second, uint64_t whole, uint64_t now_ns)
+{
+	if (!second->began_ns || now_ns - second->began_ns >= NSEC_PER_SEC) {
+		shares_clear(&second->shares);
+		second->shares.whole = whole;
+		second->began_ns = now_ns;
+	}
+	return &second->shares;
 }

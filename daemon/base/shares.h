@@ -38,3 +38,12 @@ bool shares_exceeded(const struct shares *shares, uint64_t owner);
  * anything. */
 bool shares_largest(const struct shares *shares, uint64_t *ret_owner);
 void shares_clear(struct shares *shares); /* releases all amounts; also the destructor */
+
+/* Shares of what there is in each second. Initialize with zeroes; shares_clear() for `shares`. */
+struct shares_of_second {
+	uint64_t began_ns;
+	struct shares shares;
+};
+
+/* The shares of the second that `now_ns` is in. */
+struct shares *shares_now(struct shares_of_second *second, uint64_t whole, uint64_t now_ns);

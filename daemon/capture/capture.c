@@ -66,13 +66,6 @@ static int hold(const struct capture *capture)
 	return 0;
 }
 
-static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
-{
-	struct kinship kinship = {parent, pid};
-
-	buf_add(ctx, &kinship, sizeof(kinship));
-}
-
 /* Slices of an earlier boot, whose processes had other pids. */
 static bool has_earlier_boot(const struct capture *capture)
 {
@@ -80,26 +73,25 @@ static bool has_earlier_boot(const struct capture *capture)
 	       mono_is_before(capture->slices.profiles[0]->start_mono_ns, 0);
 }
 
+static bool need_moment(struct capture *capture)
+{
+	if (!capture->moment)
+		capture->moment = moment_get(capture->to_mono_ns);
+	return capture->moment;
+}
+
 /* A filter on descendants needs the parents of the processes that run, and of those that ended
  * while the kept history was recorded: the slices do not have them. */
 static int read_known(struct capture *capture)
 {
 	struct selection *selection = &capture->ask.selection;
-	struct buf bytes = BUF_INIT;
-	int err;
 
 	if (!selection->children || has_earlier_boot(capture))
 		return 0;
-	procs_each_kin(capture->from.procs, add_kinship, &bytes);
-	err = buf_error(&bytes);
-	if (err) {
-		buf_release(&bytes);
-		return err;
-	}
-	capture->known = (struct kinship *)(void *)bytes.data;
-	selection->known = capture->known;
-	selection->known_count = bytes.len / sizeof(*capture->known);
-	return 0;
+	if (!need_moment(capture))
+		return -ENOMEM;
+	return moment_kinships(capture->moment, capture->from.procs, capture->account,
+	                       &selection->known, &selection->known_count);
 }
 
 /* Makes room for `more` slices behind those that there are; NULL when out of memory. */
@@ -125,9 +117,9 @@ static int add_state(struct capture *capture)
 	if (!sources[kind]->in_use || !capture->ends_now)
 		return 0;
 	end = grow(slices, 1);
-	if (!end)
+	if (!end || !need_moment(capture))
 		return -ENOMEM;
-	err = collector_in_use(capture->from.collector, kind, end);
+	err = moment_in_use(capture->moment, capture->from.collector, kind, capture->account, end);
 	if (!err)
 		slices->count++;
 	return err;
@@ -413,8 +405,8 @@ void capture_release(struct capture *capture)
 	capture->tasks = NULL;
 	past_release(&capture->past);
 	slices_release(&capture->slices);
-	free(capture->known);
-	capture->known = NULL;
+	moment_unref(capture->moment);
+	capture->moment = NULL;
 	capture->ask.selection.known = NULL;
 	capture->ask.selection.known_count = 0;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "capture/comments.h"
+#include "capture/moment.h"
 #include "capture/render.h"
 #include "capture/report_more.h"
 #include "capture/task_watch.h"
@@ -45,10 +46,10 @@ struct capture_from {
 struct capture {
 	struct capture_from from;
 	struct capture_ask ask;
-	uint64_t account; /* that asks `from.past`, 0: root's */
-	/* 0, -ENOMEM, those of past_ask() or another negative errno; of selection.tasks -EBUSY as
-	 * of task_watch_start(). Called once, perhaps before capture_start() returns; not after
-	 * capture_cancel(). */
+	uint64_t account; /* that asks, 0: root's */
+	/* 0, -ENOMEM, -ENOBUFS as of capture/held.h, those of past_ask() or another negative errno;
+	 * of selection.tasks -EBUSY as of task_watch_start(). Called once, perhaps before
+	 * capture_start() returns; not after capture_cancel(). */
 	void (*done)(struct capture *capture, int err);
 
 	/* The result. */
@@ -64,7 +65,7 @@ struct capture {
 
 	/* Private. */
 	struct cut cut;
-	struct kinship *known; /* for the selection's children */
+	struct moment *moment; /* NULL: nothing of it is needed */
 	bool begun;            /* `from_mono_ns` is known and held */
 	struct task_watch *watch;
 	struct profile *tasks; /* the slice of that */

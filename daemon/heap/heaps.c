@@ -307,7 +307,7 @@ void heaps_cancel(struct heaps *heaps, struct heap_watch *watch)
 int heaps_standing(struct heaps *heaps, uint32_t pid, enum heap_mode mode,
                    struct profile **ret_profile, struct heap_figures *ret_figures)
 {
-	read_events(heaps, HEAP_EVENT_BYTES);
+	read_events(heaps, HEAP_EVENT_BYTES / PIECES);
 	return heap_standing_profile(heaps->standing, pid, mode, ret_profile, ret_figures);
 }
 

@@ -69,12 +69,6 @@ struct rescan {
 	struct read_quota fresh; /* for new programs */
 };
 
-/* What users were given in the current second. */
-struct second {
-	uint64_t began_ns;
-	struct shares shares;
-};
-
 struct procs {
 	struct finder finder;
 	struct found found;         /* used by the finder */
@@ -85,8 +79,8 @@ struct procs {
 	uint32_t opened_round;      /* of struct opened_batch */
 	struct pid_set large;       /* changed processes with many mappings, not reported yet */
 	struct rescan rescan;
-	struct second again;    /* readings of known processes */
-	struct second applying; /* nanoseconds of the loop, for readings that take long */
+	/* Readings of known processes; nanoseconds of the loop, for readings that take long. */
+	struct shares_of_second again, applying;
 	uint64_t put_off;       /* readings that could not be had or used */
 	bool holds;             /* between procs_begin() and procs_end() */
 	struct pid_set changed; /* processes that watchers are to be notified of */

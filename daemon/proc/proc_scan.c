@@ -86,19 +86,9 @@ void procs_read(struct procs *procs, uint32_t pid)
 		put_off(procs, process);
 }
 
-static void begin_second(struct second *second, uint64_t whole, uint64_t now_ns)
-{
-	if (second->began_ns && now_ns - second->began_ns <= NSEC_PER_SEC)
-		return;
-	shares_clear(&second->shares);
-	second->shares.whole = whole;
-	second->began_ns = now_ns;
-}
-
 static bool may_read_again(struct procs *procs, uint32_t user, uint64_t now_ns)
 {
-	begin_second(&procs->again, MAX_AGAIN, now_ns);
-	return shares_take_beside_root(&procs->again.shares, user, 1);
+	return shares_take_beside_root(shares_now(&procs->again, MAX_AGAIN, now_ns), user, 1);
 }
 
 void procs_read_forked(struct procs *procs, struct process *child, const struct process *parent)
@@ -181,8 +171,8 @@ static bool is_stale(const struct process *process, const struct maps_reading *r
  * be used. */
 static bool may_apply(struct procs *procs, uint32_t user, uint64_t now_ns)
 {
-	begin_second(&procs->applying, max_applying_ns, now_ns);
-	return user == 0 || !shares_exceeded(&procs->applying.shares, user);
+	return user == 0 ||
+	       !shares_exceeded(shares_now(&procs->applying, max_applying_ns, now_ns), user);
 }
 
 void procs_take_maps(struct procs *procs, const struct maps_reading *reading)

@@ -121,6 +121,7 @@
 	SUITE(tables_again)      \
 	SUITE(known_files)       \
 	SUITE(late_users)        \
+	SUITE(moment)            \
 	SUITE(fetch)             \
 	SUITE(fetch_asked)       \
 	SUITE(fetch_budget)      \

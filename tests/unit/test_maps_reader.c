@@ -206,7 +206,7 @@ START_TEST(many_children_of_one_that_is_read)
 
 	procs_comm(all.procs, child, child, "met");
 	for (uint32_t i = 0; i < 200; i++)
-		procs_fork(all.procs, child, 5000 * 1000 + i, clock_mono_ns());
+		procs_fork(all.procs, child, 4000 * 1000 + i, clock_mono_ns());
 	ck_assert_uint_le(maps_reader_waiting(all.reader), 1 + 16);
 	while (maps_reader_waiting(all.reader))
 		maps_reader_settle(all.reader, NSEC_PER_SEC);
@@ -230,7 +230,7 @@ START_TEST(new_programs_while_records_are_lost)
 	ck_assert_int_eq(all.read, 1);
 	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
 	for (uint32_t i = 0; i < 200; i++)
-		procs_exec(all.procs, 5000 * 1000 + i, "storm", now + 2);
+		procs_exec(all.procs, 4000 * 1000 + i, "storm", now + 2);
 	ck_assert_uint_le(maps_reader_waiting(all.reader), 50);
 	while (maps_reader_waiting(all.reader))
 		maps_reader_settle(all.reader, NSEC_PER_SEC);
