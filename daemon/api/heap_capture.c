@@ -5,18 +5,13 @@
 #include "api/heap_capture.h"
 
 #include "api/rendering.h"
-#include "base/clock.h"
-#include "base/shares.h"
 #include "capture/heap_comments.h"
-#include "capture/held.h"
+#include "profile/held.h"
 #include "heap/heap_leaves.h"
+#include "http/loop_time.h"
 
 #include <errno.h>
 #include <stddef.h>
-
-/* Time of the loop, in a second, for profiles of what processes report. Each client has a share. */
-static const uint64_t max_reading_ns = 200 * NSEC_PER_MSEC;
-static struct shares_of_second reading;
 
 enum stage { STAGE_WATCHING, STAGE_RENDERING };
 
@@ -154,31 +149,20 @@ static void on_watched(struct heap_watch *watch, const struct heap_result *resul
 	capture_render(capture);
 }
 
-/* Makes the profile of what the process reported so far. -ENOENT: it reports nothing. -EBUSY: the
- * client has had its share of this second. */
+/* Makes the profile of what the process reported so far. -ENOENT: it reports nothing; -EBUSY as of
+ * loop_time_begin(). */
 static int read_standing(struct heap_capture *capture)
 {
 	const struct heap_ask *ask = &capture->query.ask;
-	uint64_t account = client_account(capture->request->client), begun_ns = clock_mono_ns();
-	struct shares *shares = shares_now(&reading, max_reading_ns, begun_ns);
-	int err;
+	uint64_t begun_ns;
+	int err = loop_time_begin(capture->request, &begun_ns);
 
-	if (account && shares_exceeded(shares, account))
-		return -EBUSY;
+	if (err)
+		return err;
 	err = heaps_standing(capture->service->heaps, ask->pid, ask->mode, &capture->profile,
 	                     &capture->figures);
-	shares_add(shares, account, clock_mono_ns() - begun_ns);
+	loop_time_end(capture->request, begun_ns);
 	return err;
-}
-
-static void refuse_reading(struct heap_capture *capture)
-{
-	struct refusal refusal;
-
-	refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-	       "this client's heap profiles have taken its share of this second; try again");
-	request_refuse(capture->request, &refusal);
-	capture_end(capture);
 }
 
 int heap_capture_start(struct request *request, const struct heap_query *query)
@@ -203,13 +187,10 @@ int heap_capture_start(struct request *request, const struct heap_query *query)
 		capture_render(capture);
 		return 0;
 	}
-	if (standing == -EBUSY) {
-		refuse_reading(capture);
-		return 0;
-	}
 	capture->watch.done = on_watched;
-	err = query->told ? standing
-	                  : heaps_start(capture->service->heaps, &query->ask, &capture->watch);
+	err = query->told || standing == -EBUSY
+	              ? standing
+	              : heaps_start(capture->service->heaps, &query->ask, &capture->watch);
 	if (err)
 		capture_fail(capture, err);
 	return 0;

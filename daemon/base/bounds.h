@@ -63,7 +63,7 @@ enum {
 	MAX_BCRYPT_COST = 16,            /* 2^16 rounds take seconds for each guessed password */
 	MAX_PASSWORD_QUEUE = 64,         /* passwords waiting for a check, 1/20 s each */
 	MAX_PASSWORDS_KNOWN = 128,       /* results of these checks that are remembered */
-	MAX_PROCESSES_QUEUE = 16,        /* waiting process lists; 65,536 entries take 6 MiB */
+	MAX_PROCESSES_QUEUE = 16,        /* waiting process lists */
 	MAX_CMDLINE_BYTES = 4096,        /* shown of a command line, which may have any length */
 	MAX_CMDLINES_BYTES = 16 << 20,   /* of all in a list; beyond 4096 entries each gets less */
 };

@@ -47,7 +47,7 @@ struct capture {
 	struct capture_from from;
 	struct capture_ask ask;
 	uint64_t account; /* that asks, 0: root's */
-	/* 0, -ENOMEM, -ENOBUFS as of capture/held.h, those of past_ask() or another negative errno;
+	/* 0, -ENOMEM, -ENOBUFS as of profile/held.h, those of past_ask() or another negative errno;
 	 * of selection.tasks -EBUSY as of task_watch_start(). Called once, perhaps before
 	 * capture_start() returns; not after capture_cancel(). */
 	void (*done)(struct capture *capture, int err);

@@ -5,7 +5,7 @@
 #include "capture/moment.h"
 
 #include "base/buf.h"
-#include "capture/held.h"
+#include "profile/held.h"
 #include "proc/proc.h"
 
 #include <errno.h>

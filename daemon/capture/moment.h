@@ -17,7 +17,7 @@ struct moment *moment_get(uint64_t mono_ns);
 void moment_unref(struct moment *moment); /* takes NULL */
 
 /* The parents of all processes that run, or ended while the history was recorded. The account is
- * charged, unless another was (capture/held.h). 0, -ENOMEM or -ENOBUFS. */
+ * charged, unless another was (profile/held.h). 0, -ENOMEM or -ENOBUFS. */
 int moment_kinships(struct moment *moment, const struct procs *procs, uint64_t account,
                     const struct kinship **ret_known, size_t *ret_count);
 /* A reference to what is in use, charged likewise. 0, -ENOMEM, -ENOBUFS or another error. */

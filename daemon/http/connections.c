@@ -47,8 +47,8 @@ static void watch_arrivals(struct connections *connections)
 }
 
 /* First lets libmicrohttpd read what has arrived by now: also when this thread got no CPU for a
- * while, a request that came in time is answered. A connection without a request is idle, and is not
- * counted: libmicrohttpd tells of a request once its first line is there. */
+ * while, a request that came in time is answered. A connection without a request is idle, and is
+ * not counted: libmicrohttpd tells of a request once its first line is there. */
 static void on_late(uv_timer_t *timer)
 {
 	struct connections *connections = timer->data;
@@ -238,4 +238,5 @@ void connections_release(struct connections *connections)
 {
 	buf_release(&connections->parking.metrics.bytes);
 	buf_release(&connections->parking.status.bytes);
+	shares_clear(&connections->parking.loop_time.shares);
 }

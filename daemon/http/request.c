@@ -357,6 +357,9 @@ void request_fail(struct request *request, int err)
 	else if (err == -EDQUOT)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
 		       "this client has used up its share of in-flight requests; try again");
+	else if (err == -EBUSY)
+		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+		       "this client's requests have taken its share of this second; try again");
 	else if (err == -ENOBUFS)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
 		       "too many answers are still being sent: at most %zu bytes at a time "
@@ -374,7 +377,7 @@ void request_fail(struct request *request, int err)
 		refuse(&refusal, MHD_HTTP_INTERNAL_SERVER_ERROR, "failed: %s", strerror(-err));
 	request->parking->stats.refused_memory += err == -ENOBUFS;
 	request->parking->stats.refused_large += err == -EFBIG;
-	request->parking->stats.refused_user += err == -EDQUOT;
+	request->parking->stats.refused_user += err == -EDQUOT || err == -EBUSY;
 	request_refuse(request, &refusal);
 }
 

@@ -37,7 +37,8 @@ struct parking {
 	struct crowd crowd;      /* requests in flight: suspended, or not completely sent */
 	struct request *sending; /* requests whose answers are being sent */
 	struct answers answers;
-	struct rendering *renderings; /* in progress, for equal requests to join */
+	struct shares_of_second loop_time; /* http/loop_time.h */
+	struct rendering *renderings;      /* in progress, for equal requests to join */
 	struct client_stats stats;
 	struct kept_body metrics, status;
 };

@@ -4,6 +4,8 @@
  */
 #include "views/errand.h"
 
+#include "http/loop_time.h"
+
 #include <errno.h>
 #include <stddef.h>
 
@@ -69,8 +71,15 @@ static void on_abandoned(void *owner)
 static int gather(struct errand *errand)
 {
 	int err = lane_has_room(lane_of(errand), errand->turn.account);
+	uint64_t begun_ns;
 
-	return err || !errand->gather ? err : errand->gather(errand, errand->request->service);
+	if (!err && errand->gather)
+		err = loop_time_begin(errand->request, &begun_ns);
+	if (err || !errand->gather)
+		return err;
+	err = errand->gather(errand, errand->request->service);
+	loop_time_end(errand->request, begun_ns);
+	return err;
 }
 
 int errand_park(struct errand *errand, struct request *request)

@@ -12,7 +12,8 @@ struct errand {
 	const char *content_type;
 	struct lane *lane; /* NULL: the render lane */
 	/* Collects the daemon's data for run(), after the request is counted and the lane has room
-	 * for it. NULL: nothing to collect. Errors as of run(). */
+	 * for it; its time is the client's (http/loop_time.h), whose account is turn.account. NULL:
+	 * nothing to collect. Errors as of run(). */
 	int (*gather)(struct errand *errand, const struct service *service);
 	/* Worker thread: appends to `body`. 0, -EINVAL with `refusal`, or another negative errno.
 	 */
@@ -22,7 +23,7 @@ struct errand {
 	struct buf body; /* at most answer-memory; run() fails with -EFBIG beyond that */
 	struct refusal refusal;
 
-	/* Private. */
+	/* Private, but for what is said above. */
 	struct turn turn;
 	struct request *request; /* NULL once the request is abandoned */
 	int error;

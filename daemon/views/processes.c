@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "http/admission.h"
 #include "http/route.h"
+#include "profile/held.h"
 #include "runtimes/tasks.h"
 #include "views/errand.h"
 #include "views/process_list.h"
@@ -20,12 +21,15 @@ static const uint64_t look_back_ns = 60 * NSEC_PER_SEC;
 struct processes_job {
 	struct errand errand;
 	struct process_list list;
+	struct held held; /* the list's memory */
 };
 
 static void processes_job_free(struct processes_job *job)
 {
-	if (job)
+	if (job) {
 		process_list_release(&job->list);
+		held_give(&job->held);
+	}
 	free(job);
 }
 DEFINE_CLEANUP(struct processes_job *, processes_job_free)
@@ -69,6 +73,9 @@ static int collect(struct errand *errand, const struct service *service)
 	uint64_t from_ns = now_ns > look_back_ns ? now_ns - look_back_ns : 0;
 	int err = process_list_collect(list, service->procs, timeline);
 
+	if (!err)
+		err = held_take(&job_of(errand)->held, errand->turn.account,
+		                list->capacity * sizeof(*list->rows));
 	if (!err)
 		err = recorder_read(history_recorder(service->history, KIND_cpu), from_ns, now_ns,
 		                    &list->slices);

@@ -4,7 +4,7 @@
  */
 #include "capture/moment.h"
 
-#include "capture/held.h"
+#include "profile/held.h"
 #include "proc/proc.h"
 #include "tests/unit/suites.h"
 

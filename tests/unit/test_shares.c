@@ -4,6 +4,7 @@
  */
 #include "base/shares.h"
 
+#include "base/clock.h"
 #include "proc/owner.h"
 #include "tests/unit/suites.h"
 
@@ -159,6 +160,18 @@ START_TEST(whose_a_process_is)
 }
 END_TEST
 
+START_TEST(each_second_has_shares_of_its_own)
+{
+	struct shares_of_second second = {0};
+	uint64_t now_ns = 1000 * NSEC_PER_SEC;
+
+	ck_assert(shares_take(shares_now(&second, 100, now_ns), 1, 40));
+	ck_assert(!shares_take(shares_now(&second, 100, now_ns + NSEC_PER_SEC - 1), 1, 40));
+	ck_assert(shares_take(shares_now(&second, 100, now_ns + NSEC_PER_SEC), 1, 40));
+	shares_clear(&second.shares);
+}
+END_TEST
+
 Suite *shares_suite(void)
 {
 	Suite *suite = suite_create("shares");
@@ -172,6 +185,7 @@ Suite *shares_suite(void)
 	tcase_add_test(tcase, an_eighth_is_kept_for_root);
 	tcase_add_test(tcase, amounts_do_not_wrap);
 	tcase_add_test(tcase, who_has_too_much);
+	tcase_add_test(tcase, each_second_has_shares_of_its_own);
 	tcase_add_test(tcase, whose_a_process_is);
 	suite_add_tcase(suite, tcase);
 	return suite;

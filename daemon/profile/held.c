@@ -2,7 +2,7 @@
 /*
  * One sum for the daemon, because it has one memory.
  */
-#include "capture/held.h"
+#include "profile/held.h"
 
 #include "base/shares.h"
 
