@@ -5,7 +5,7 @@
 #include "symbolize/file_names.h"
 
 #include "base/clock.h"
-#include "symbolize/naming.h"
+#include "symbolize/file_names_private.h"
 #include "symbolize/native.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * Copies a file's answers into a profile.
  */
-#include "symbolize/naming.h"
+#include "symbolize/file_names_private.h"
 
 #include "symbolize/native.h"
 
