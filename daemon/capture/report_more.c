@@ -4,6 +4,7 @@
 #include "collect/memory_watch.h"
 #include "ingest/source.h"
 #include "profile/select.h"
+#include "profile/sum.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -133,7 +134,7 @@ static void add_sample(const struct profile *slice, const struct sample *sample,
 
 		if (sums[i].kind == adding->kind &&
 		    (!sums[i].of || !strcmp(profile_string(slice, *label), sums[i].of)))
-			adding->figures->sums[i].value += sample->values[sums[i].value];
+			sum_add(&adding->figures->sums[i].value, sample->values[sums[i].value]);
 	}
 }
 

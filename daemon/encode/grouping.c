@@ -4,7 +4,9 @@
  * of the row is the id of that name. Then samples are added up by row.
  */
 #include "encode/grouping.h"
+
 #include "encode/names.h"
+#include "profile/sum.h"
 
 #include <errno.h>
 #include <string.h>
@@ -139,11 +141,11 @@ static void count_frame(struct counting *counting, uint32_t row, uint32_t sample
 	uint64_t value = counting->profile->samples[sample].values[counting->value];
 
 	if (leaf)
-		group->flat += value;
+		sum_add(&group->flat, value);
 	if (group->last_sample == sample)
 		return;
 	group->last_sample = sample;
-	group->cum += value;
+	sum_add(&group->cum, value);
 }
 
 static void count_path(struct counting *counting, uint32_t sample)

@@ -9,6 +9,7 @@
 #include "encode/names.h"
 #include "encode/quantity.h"
 #include "encode/text_states.h"
+#include "profile/sum.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -185,7 +186,7 @@ static void write_rows(const struct top *top, uint32_t used, uint32_t shown, str
 		           used);
 	buf_printf(out, "%10s %7s %7s %10s %7s  name\n", "flat", "flat%", "sum%", "cum", "cum%");
 	for (uint32_t i = 0; i < shown; i++) {
-		sum += top->groups.rows[i].flat;
+		sum_add(&sum, top->groups.rows[i].flat);
 		write_row(top, &top->groups.rows[i], sum, out);
 	}
 }
@@ -235,8 +236,8 @@ static int encode_text(const struct profile *profile, const struct encode_option
 	top.type = profile_string(profile, profile->types[value].type);
 	top.unit = profile_string(profile, profile->types[value].unit);
 	for (uint32_t i = 1; i < profile->sample_count; i++) {
-		top.total += profile->samples[i].values[value];
-		top.samples += profile->samples[i].values[0];
+		sum_add(&top.total, profile->samples[i].values[value]);
+		sum_add(&top.samples, profile->samples[i].values[0]);
 	}
 	if (groups.count)
 		qsort(groups.rows, groups.count, sizeof(*groups.rows),

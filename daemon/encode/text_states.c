@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "encode/text_states.h"
 
+#include "profile/sum.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -28,8 +30,8 @@ static void add(struct words *words, uint32_t text, uint64_t value)
 		return;
 	if (i == words->count)
 		words->all[words->count++] = (struct word){.text = text};
-	words->all[i].value += value;
-	words->total += value;
+	sum_add(&words->all[i].value, value);
+	sum_add(&words->total, value);
 }
 
 /* The largest first. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "profile/select.h"
+#include "profile/sum.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -384,7 +385,7 @@ int activities_leave_out(struct builder *builder, const struct selection *select
 		if (drops[i] || !left_out)
 			continue;
 		drops[i] = true;
-		*left_out += sample->values[profile->shown];
+		sum_add(left_out, sample->values[profile->shown]);
 	}
 	builder_drop_samples(builder, drops);
 	if (selection->no_work)

@@ -2,6 +2,7 @@
 #include "profile/awaits.h"
 
 #include "base/text.h"
+#include "profile/sum.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -92,8 +93,8 @@ static void choose(const struct origins *origins, uint32_t first, uint32_t end)
 	for (uint32_t i = first; i < end; i++) {
 		if (i > first && origins->at[i].above != origins->at[i - 1].above)
 			ns = 0;
-		ns += origins->at[i].ns;
-		whole_ns += origins->at[i].ns;
+		sum_add(&ns, origins->at[i].ns);
+		sum_add(&whole_ns, origins->at[i].ns);
 		if (ns >= most->ns)
 			*most = (struct origin){function, origins->at[i].above, ns};
 	}

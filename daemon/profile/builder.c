@@ -7,6 +7,7 @@
 #include "profile/builder.h"
 #include "base/hash.h"
 #include "profile/index.h"
+#include "profile/sum.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -280,7 +281,7 @@ void builder_sample(struct builder *builder, uint32_t node, uint32_t task,
 	assert(node < builder->nodes.count && task < builder->tasks.count);
 	row = table_row(&builder->samples, id);
 	for (size_t i = 0; i < PROFILE_VALUES; i++)
-		row->values[i] += values[i];
+		sum_add(&row->values[i], values[i]);
 }
 
 void builder_move_sample(struct builder *builder, uint32_t sample, uint32_t node, uint32_t task)
@@ -350,10 +351,10 @@ void builder_time(struct builder *builder, uint64_t start_mono_ns, uint64_t star
 
 void builder_ticks(struct builder *builder, const struct ticks *ticks)
 {
-	builder->view->ticks.total += ticks->total;
-	builder->view->ticks.idle += ticks->idle;
-	builder->view->ticks.lost += ticks->lost;
-	builder->view->ticks.missed += ticks->missed;
+	sum_add(&builder->view->ticks.total, ticks->total);
+	sum_add(&builder->view->ticks.idle, ticks->idle);
+	sum_add(&builder->view->ticks.lost, ticks->lost);
+	sum_add(&builder->view->ticks.missed, ticks->missed);
 }
 
 const struct profile *builder_view(const struct builder *builder)

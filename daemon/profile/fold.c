@@ -6,6 +6,7 @@
 #include "profile/fold.h"
 
 #include "profile/select.h"
+#include "profile/sum.h"
 
 #include <string.h>
 
@@ -168,7 +169,7 @@ static uint64_t count_stacks(const struct profile *slice, uint32_t account)
 
 		if (slice->tasks[sample->task].account == account &&
 		    !profile_is_pseudo(slice, slice->nodes[sample->node].location, FOLDED_FRAME))
-			count += sample->values[0];
+			sum_add(&count, sample->values[0]);
 	}
 	return count;
 }

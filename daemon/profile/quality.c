@@ -4,6 +4,8 @@
  */
 #include "profile/quality.h"
 
+#include "profile/sum.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static void add_cut(struct quality *quality, uint32_t name, uint64_t samples)
 		quality->cuts[quality->cut_count++].name = name;
 		quality->cuts[at].samples = 0;
 	}
-	quality->cuts[at].samples += samples;
+	sum_add(&quality->cuts[at].samples, samples);
 }
 
 static void add_root(struct quality *quality, const struct profile *profile, uint32_t root,
@@ -35,10 +37,10 @@ static void add_root(struct quality *quality, const struct profile *profile, uin
 	if (mapping->kind == MAPPING_PSEUDO && strncmp(path, CUT_FRAME, strlen(CUT_FRAME)) == 0)
 		add_cut(quality, mapping->path, samples);
 	else if (mapping->kind == MAPPING_FILE || mapping->kind == MAPPING_LOOP)
-		quality->complete += samples;
+		sum_add(&quality->complete, samples);
 	else
 		return;
-	quality->stacks += samples;
+	sum_add(&quality->stacks, samples);
 }
 
 static int by_samples(const void *left, const void *right)

@@ -9,6 +9,7 @@
 #include "base/shares.h"
 #include "profile/fold.h"
 #include "profile/select.h"
+#include "profile/sum.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -226,7 +227,7 @@ static void evict_oldest(struct recorder *recorder, struct shares *shares)
 	recorder->stats.windows_evicted += window != recorder->evicted_window;
 	recorder->evicted_window = window;
 	for (uint32_t i = 1; i < slice->sample_count; i++)
-		recorder->stats.samples_evicted += slice->samples[i].values[0];
+		sum_add(&recorder->stats.samples_evicted, slice->samples[i].values[0]);
 	for (size_t i = 0; i < kept->weights.count; i++)
 		shares_give(shares, kept->weights.items[i].account, kept->weights.items[i].bytes);
 	drop(recorder, 0, 1);
@@ -239,7 +240,7 @@ static void fold_slice(struct recorder *recorder, struct kept *kept, uint32_t ac
 	size_t before = kept->profile->memory_bytes;
 
 	shares_give(shares, account, weight->bytes);
-	recorder->stats.stacks_evicted += fold(&kept->profile, account);
+	sum_add(&recorder->stats.stacks_evicted, fold(&kept->profile, account));
 	recorder->stats.bytes += kept->profile->memory_bytes - before;
 	weights_release(&kept->weights);
 	weights_find(kept->profile, &kept->weights);

@@ -13,6 +13,7 @@
 	SUITE(text)              \
 	SUITE(clean)             \
 	SUITE(shares)            \
+	SUITE(sum)               \
 	SUITE(accounts)          \
 	SUITE(lane)              \
 	SUITE(bpf_flip)          \

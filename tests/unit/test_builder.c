@@ -82,6 +82,26 @@ START_TEST(adds_samples_up)
 }
 END_TEST
 
+/* Programs choose some values: sums of samples stay the largest number. */
+START_TEST(sums_do_not_wrap)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	uint32_t node = builder_node(builder, 0, builder_location(builder, 0, 5));
+	const struct profile *profile;
+
+	builder_sample(builder, node, 0, (uint64_t[PROFILE_VALUES]){1, UINT64_MAX - 1, 0, 0});
+	for (int i = 0; i < 3; i++)
+		builder_sample(builder, node, 0, (uint64_t[PROFILE_VALUES]){1, 1, 0, 0});
+	profile = builder_view(builder);
+	ck_assert_uint_eq(profile->sample_count, 2);
+	ck_assert_uint_eq(profile->samples[1].values[0], 4);
+	ck_assert_uint_eq(profile->samples[1].values[1], UINT64_MAX);
+	builder_ticks(builder, &(struct ticks){.total = UINT64_MAX - 1});
+	builder_ticks(builder, &(struct ticks){.total = 2});
+	ck_assert_uint_eq(builder_view(builder)->ticks.total, UINT64_MAX);
+}
+END_TEST
+
 START_TEST(names_and_moves_locations)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -187,6 +207,7 @@ Suite *builder_suite(void)
 
 	tcase_add_test(tests, interns_everything);
 	tcase_add_test(tests, adds_samples_up);
+	tcase_add_test(tests, sums_do_not_wrap);
 	tcase_add_test(tests, names_and_moves_locations);
 	tcase_add_test(tests, renames_what_there_is);
 	tcase_add_test(tests, grows);

@@ -124,6 +124,23 @@ START_TEST(other_units_and_odd_names)
 }
 END_TEST
 
+/* Values that programs have chosen: what is largest is shown as such. */
+START_TEST(sums_do_not_wrap)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	builder_value_type(builder, "objects", "count");
+	sample(builder, frame(builder, 0, 1, "most"), UINT64_MAX, 0);
+	sample(builder, frame(builder, 0, 2, "half"), UINT64_MAX / 2 + 1, 0);
+	check(builder, SORT_FLAT, 0,
+	      "Type: objects\nTime: 1970-01-01T00:00:00Z\n"
+	      "Duration: 0, Total = 18446744073709551615\n"
+	      "Objects: 18446744073709551615; 0 were lost\n" COLUMNS
+	      "18446744073709551615 100.00% 100.00% 18446744073709551615 100.00%  most\n"
+	      "9223372036854775808  50.00% 100.00% 9223372036854775808  50.00%  half\n");
+}
+END_TEST
+
 START_TEST(shows_bytes)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -389,6 +406,7 @@ Suite *text_table_suite(void)
 	tcase_add_test(tests, shows_what_is_said_to_be_shown);
 	tcase_add_test(tests, sorts_by_cum_and_cuts);
 	tcase_add_test(tests, other_units_and_odd_names);
+	tcase_add_test(tests, sums_do_not_wrap);
 	tcase_add_test(tests, shows_bytes);
 	tcase_add_test(tests, empty_table);
 	tcase_add_loop_test(tests, groups, 0, sizeof(tables) / sizeof(tables[0]));
