@@ -17,7 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NS_PER_S = 1000 * 1000 * 1000 };
+enum {
+	NS_PER_S = 1000 * 1000 * 1000,
+	KERNELS_AT_ONCE = 128, /* on a device: CUDA's "maximum number of resident grids" */
+};
 
 struct gpu_kernels {
 	struct drain_tables tables;
@@ -165,18 +168,29 @@ void gpu_kernels_launched(struct gpu_kernels *kernels, const struct gpu_event *e
 		kernels->stats.launches_lost++;
 }
 
-/* A program may report any duration and any weight: sums must not wrap. */
-static uint64_t times(uint64_t value, uint64_t weight)
-{
-	const uint64_t most = 1ULL << 56;
-	uint64_t product;
-
-	return __builtin_mul_overflow(value, weight, &product) || product > most ? most : product;
-}
-
 static uint64_t kernels_told(const struct gpu_event *event)
 {
 	return event->reserved ?: 1;
+}
+
+/* The product, or `most` if that is less. */
+static uint64_t times(uint64_t value, uint64_t factor, uint64_t most)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(value, factor, &product) || product > most ? most : product;
+}
+
+/* No kernel has run for longer than since its launch. Those of a graph may run side by side. */
+static uint64_t ran_ns(const struct gpu_event *event, const struct gpu_launch *launch)
+{
+	uint64_t kernels = kernels_told(event), since_ns = 0;
+
+	if (!launch)
+		return event->size;
+	if (event->time_ns > launch->time_ns)
+		since_ns = event->time_ns - launch->time_ns;
+	return times(since_ns, kernels < KERNELS_AT_ONCE ? kernels : KERNELS_AT_ONCE, event->size);
 }
 
 static void add_kernel(struct gpu_kernels *kernels, const struct gpu_event *event, const char *name)
@@ -186,8 +200,8 @@ static void add_kernel(struct gpu_kernels *kernels, const struct gpu_event *even
 	                                        launch ? launch->time_ns : event->time_ns);
 	uint64_t weight = event->allocated ?: 1;
 	const uint64_t values[PROFILE_VALUES] = {
-		times(kernels_told(event), weight),
-		times(event->size, weight),
+		times(kernels_told(event), weight, MAX_GPU_KERNELS_TOLD),
+		times(ran_ns(event, launch), weight, MAX_GPU_TOLD_S * (uint64_t)NS_PER_S),
 	};
 	uint32_t path, leaf, tid = launch ? launch->tid : event->tid;
 

@@ -8,7 +8,8 @@
  *
  * A program may report anything, and as much as it likes. So what is kept is bounded: the oldest
  * launches of the account with most of them are dropped. Kernels without a launch are shown under
- * "[launch not known]".
+ * "[launch not known]". A time that is longer than a kernel can have run is cut, so that a report
+ * does not hide those of all other programs.
  */
 #pragma once
 
@@ -24,7 +25,14 @@ enum {
 	/* Kinds of kernels in a slice. An account that is alone gets half; further ones are
 	 * lost. */
 	MAX_GPU_KERNELS_BUILT = 256 * 1024,
+	/* What a report stands for at most. Its weight is for launches of one kernel by one thread,
+	 * one after the other: they are sampled because there are many in a second, so an hour of
+	 * GPU time is more than they take. */
+	MAX_GPU_TOLD_S = 3600,
 };
+
+/* A million kernels a second for that time. */
+#define MAX_GPU_KERNELS_TOLD (MAX_GPU_TOLD_S * 1000000ULL)
 
 /* Keeps a copy of `tables`. What `tables` points to outlives struct gpu_kernels. NULL when out of
  * memory. */

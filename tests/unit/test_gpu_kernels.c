@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { PID = 4000001, THREAD = 4000007, FILE_START = 0x1000, LIBRARY = 0x8000, CUPTI = 0xa000 };
+enum { LAUNCHED_NS = 200, SINCE_NS = 2000 };
 
 static struct drain_tables tables;
 static struct gpu_kernels *kernels;
@@ -43,7 +44,7 @@ static void launched(uint64_t correlation, uint32_t image, const uint64_t *words
 	gpu_kernels_launched(kernels,
 	                     &(struct gpu_event){
 				     .kind = GPU_EVENT_LAUNCHED,
-				     .time_ns = 200,
+				     .time_ns = LAUNCHED_NS,
 				     .address = correlation,
 				     .pid = PID,
 				     .tid = THREAD,
@@ -63,7 +64,7 @@ static void ran(uint64_t correlation, uint64_t ns, uint64_t weight, uint64_t cou
 	gpu_kernels_ran(kernels,
 	                &(struct gpu_event){
 				.kind = GPU_EVENT_RAN,
-				.time_ns = 300,
+				.time_ns = LAUNCHED_NS + SINCE_NS,
 				.address = correlation,
 				.size = ns,
 				.allocated = weight,
@@ -200,11 +201,49 @@ START_TEST(test_hostile)
 	ran(1, 5, 1, 1, name);
 	slice = slice_until(1000);
 	ck_assert_uint_eq(slice->sample_count, 3);
-	ASSERT_SAMPLE(slice, 1,
-	              "[kernel without a name] < [no stack] < 72057594037927936 72057594037927936");
+	/* 128 kernels at once since the launch, times the weight, but no more than an hour. */
+	ASSERT_SAMPLE(slice, 1, "[kernel without a name] < [no stack] < 3600000000 3600000000000");
 	ck_assert_uint_eq(
 		strlen(profile_string(slice, slice->tasks[slice->samples[2].task].kernel)),
 		GPU_NAME_BYTES);
+	profile_unref(slice);
+}
+END_TEST
+
+/* A kernel runs after its launch. */
+START_TEST(test_longer_than_since_launch)
+{
+	const uint64_t words[] = {FILE_START + 8};
+	const uint64_t hour_ns = 3600 * 1000000000ULL;
+	struct profile *slice;
+
+	launched(7, 1, words, 1);
+	ran(7, SINCE_NS, 1, 1, "just");
+	ran(7, SINCE_NS + 1, 1, 1, "too long");
+	ran(7, 100 * SINCE_NS, 1, 100, "side by side");
+	ran(7, 1000 * SINCE_NS, 3, 1000, "so many at once");
+	ran(8, 10 * SINCE_NS, 1, 1, "not known");
+	ran(8, 2 * hour_ns, 1, 1, "not known, too long");
+	slice = slice_until(1000);
+	ASSERT_SAMPLE(slice, 1, "just < /no/such/program < 1 2000");
+	ASSERT_SAMPLE(slice, 2, "too long < /no/such/program < 1 2000");
+	ASSERT_SAMPLE(slice, 3, "side by side < /no/such/program < 100 200000");
+	ASSERT_SAMPLE(slice, 4, "so many at once < /no/such/program < 3000 768000");
+	ASSERT_SAMPLE(slice, 5, "not known < [launch not known] < 1 20000");
+	ASSERT_SAMPLE(slice, 6, "not known, too long < [launch not known] < 1 3600000000000");
+	profile_unref(slice);
+}
+END_TEST
+
+/* Reports of times as long as a number can say, of one kernel. */
+START_TEST(test_sums_do_not_wrap)
+{
+	struct profile *slice;
+
+	for (int i = 0; i < 1000; i++)
+		ran(7, UINT64_MAX, UINT64_MAX, UINT64_MAX, "k");
+	slice = slice_until(1000);
+	ASSERT_SAMPLE(slice, 1, "k < [launch not known] < 3600000000000 3600000000000000");
 	profile_unref(slice);
 }
 END_TEST
@@ -305,6 +344,8 @@ Suite *gpu_kernels_suite(void)
 	tcase_add_test(tcase, test_slices);
 	tcase_add_test(tcase, test_age);
 	tcase_add_test(tcase, test_hostile);
+	tcase_add_test(tcase, test_longer_than_since_launch);
+	tcase_add_test(tcase, test_sums_do_not_wrap);
 	tcase_add_test(tcase, test_full);
 	tcase_add_test(tcase, test_shares);
 	tcase_add_test(tcase, test_bounds);
