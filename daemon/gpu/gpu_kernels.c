@@ -27,9 +27,9 @@ struct gpu_kernels {
 	struct gpu_launches *launches;
 	struct builder *builder; /* of the next slice; NULL until a kernel has run */
 	struct frames frames;
-	struct drain_losses losses;     /* of the next slice */
-	uint64_t in_slice;              /* kernel reports */
-	uint32_t kinds[ACCOUNT_PLACES]; /* of kernels in the slice, by account */
+	struct drain_losses losses;   /* of the next slice */
+	uint64_t in_slice;            /* kernel reports */
+	size_t bytes[ACCOUNT_PLACES]; /* of the slice, by account */
 	struct gpu_kernels_stats stats;
 };
 
@@ -52,7 +52,7 @@ static void drop_slice(struct gpu_kernels *kernels)
 	kernels->frames = (struct frames){0};
 	kernels->losses = (struct drain_losses){0};
 	kernels->in_slice = 0;
-	memset(kernels->kinds, 0, sizeof(kernels->kinds));
+	memset(kernels->bytes, 0, sizeof(kernels->bytes));
 }
 
 void gpu_kernels_free(struct gpu_kernels *kernels)
@@ -215,22 +215,17 @@ static void add_kernel(struct gpu_kernels *kernels, const struct gpu_event *even
 	               values);
 }
 
-static size_t kinds_built(const struct gpu_kernels *kernels)
-{
-	return builder_view(kernels->builder)->sample_count;
-}
-
-/* An account may have as many kinds in a slice as are left for all. */
+/* An account may have as many bytes of a slice as are left for all. */
 static bool has_room(const struct gpu_kernels *kernels, uint8_t account)
 {
-	return kinds_built(kernels) + kernels->kinds[account] < MAX_GPU_KERNELS_BUILT;
+	return builder_sealed(kernels->builder) + kernels->bytes[account] < MAX_GPU_KERNELS_BYTES;
 }
 
 void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event, const void *name)
 {
 	size_t len = event->words * sizeof(uint64_t);
 	char text[GPU_NAME_BYTES + 1];
-	size_t built;
+	size_t before;
 
 	kernels->stats.kernels++;
 	if (len > GPU_NAME_BYTES)
@@ -245,9 +240,9 @@ void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event,
 		return;
 	}
 	kernels->in_slice++;
-	built = kinds_built(kernels);
+	before = builder_sealed(kernels->builder);
 	add_kernel(kernels, event, text);
-	kernels->kinds[event->account] += (uint32_t)(kinds_built(kernels) - built);
+	kernels->bytes[event->account] += builder_sealed(kernels->builder) - before;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */

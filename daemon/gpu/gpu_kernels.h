@@ -22,9 +22,9 @@ struct gpu_kernels;
 
 enum {
 	GPU_LAUNCH_KEPT_S = 30, /* a kernel that is reported later than this finds no launch */
-	/* Kinds of kernels in a slice. An account that is alone gets half; further ones are
-	 * lost. */
-	MAX_GPU_KERNELS_BUILT = 256 * 1024,
+	/* Of a slice: the kinds of kernels in it, their names and stacks. An account that is alone
+	 * gets half, some 10,000 kinds; what it reports beyond that is lost. */
+	MAX_GPU_KERNELS_BYTES = 8 << 20,
 	/* What a report stands for at most. Its weight is for launches of one kernel by one thread,
 	 * one after the other: they are sampled because there are many in a second, so an hour of
 	 * GPU time is more than they take. */

@@ -395,6 +395,17 @@ static size_t aligned(size_t bytes)
 	return (bytes + 7) & ~(size_t)7;
 }
 
+size_t builder_sealed(const struct builder *builder)
+{
+	size_t bytes = aligned(sizeof(*builder->view)) + aligned(builder->string_len) +
+	               aligned(builder->string_starts.count * sizeof(uint32_t));
+
+#define TABLE(name, type, key) bytes += aligned(builder->name##s.count * sizeof(type));
+	TABLES(TABLE)
+#undef TABLE
+	return bytes;
+}
+
 static const void *place(char **at, const void *rows, size_t bytes)
 {
 	void *placed = *at;
@@ -407,16 +418,12 @@ static const void *place(char **at, const void *rows, size_t bytes)
 int builder_seal(struct builder *builder, struct profile **ret_profile)
 {
 	const struct profile *view = builder_view(builder);
-	size_t start_bytes = view->string_count * sizeof(uint32_t);
-	size_t bytes = aligned(sizeof(*view)) + aligned(start_bytes) + aligned(builder->string_len);
+	size_t bytes = builder_sealed(builder);
 	struct profile *profile;
 	char *at;
 
 	if (builder->error)
 		return builder->error;
-#define TABLE(name, type, key) bytes += aligned(view->name##_count * sizeof(type));
-	TABLES(TABLE)
-#undef TABLE
 	profile = malloc(bytes);
 	if (!profile)
 		return -ENOMEM;
@@ -428,7 +435,8 @@ int builder_seal(struct builder *builder, struct profile **ret_profile)
 	profile->name##s = place(&at, view->name##s, view->name##_count * sizeof(type));
 	TABLES(TABLE)
 #undef TABLE
-	profile->string_start = place(&at, view->string_start, start_bytes);
+	profile->string_start =
+		place(&at, view->string_start, view->string_count * sizeof(uint32_t));
 	profile->string_bytes = place(&at, view->string_bytes, builder->string_len);
 	builder_release(builder);
 	*ret_profile = profile;

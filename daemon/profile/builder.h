@@ -59,5 +59,7 @@ int builder_error(const struct builder *builder); /* 0 or -ENOMEM, sticky */
 /* Whether this string was interned. */
 bool builder_has_text(const struct builder *builder, const char *string);
 size_t builder_memory(const struct builder *builder); /* bytes it holds */
+/* Bytes of the profile if it were sealed now; unlike those that it holds, they grow evenly. */
+size_t builder_sealed(const struct builder *builder);
 /* Ends building; the builder is empty afterwards and may only be freed. */
 int builder_seal(struct builder *builder, struct profile **ret_profile);
