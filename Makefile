@@ -529,7 +529,7 @@ $(BUILD)/tests/gpu/gpu_cost: $(BUILD)/tests/bench/gpu_cost.o $(GPU_STAGE)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS)
 
-$(BUILD)/tests/gpu/kernel_half: $(addprefix $(BUILD)/tests/gpu/,kernel_half.o calls.o memory.o many.o watched.o) $(GPU_STAGE)
+$(BUILD)/tests/gpu/kernel_half: $(addprefix $(BUILD)/tests/gpu/,kernel_half.o calls.o memory.o many.o ring.o watched.o) $(GPU_STAGE)
 $(BUILD)/tests/gpu/kernel_contexts: $(addprefix $(BUILD)/tests/gpu/,kernel_contexts.o watched.o) $(GPU_STAGE)
 $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts:
 	$(call say,LINK,$@)

@@ -10,15 +10,19 @@
 #include "gpu/gpu_events.h"
 #include "gpu/gpu_feeds.h"
 #include "gpu/gpu_rows.h"
+#include "ingest/event_ring.h"
 #include "kernel/gpu_kernel.h"
 #include "profile/builder.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TICK_MS = 50 };
+enum {
+	TICK_MS = 50,
+	/* A piece takes some two milliseconds where each event brings a new name. */
+	PIECE_BYTES = GPU_EVENT_BYTES / 16,
+};
 
 struct gpu {
 	struct gpu_config config;
@@ -26,15 +30,14 @@ struct gpu {
 	struct gpu_standing *standing;
 	struct gpu_feeds *feeds;
 	struct gpu_events *events;
-	struct ring_buffer *ring;
-	size_t bytes_read; /* of the ring, in the current read */
+	struct event_ring ring;
 	/* The last known total. When it changes, the counts per account are read. */
 	uint64_t events_lost;
 	uint64_t lost_of[ACCOUNT_PLACES]; /* losses that the feeds know of */
 	uv_timer_t tick;
 	uv_poll_t poll;
-	bool started, polling; /* which of the two handles are initialized */
-	bool ticking;
+	bool started, polling;  /* which of the two handles are initialized */
+	bool ticking, watching; /* the timer; the poll */
 };
 
 /* The layer that reports the samples of a kind. */
@@ -43,25 +46,19 @@ static enum gpu_layer layer_of(enum profile_kind kind)
 	return kind == KIND_gpu_tensor ? GPU_LAYER_TENSOR : GPU_LAYER_DRIVER;
 }
 
-/* One read takes at most as many bytes as the ring holds. A program that fills the ring as fast as
- * it is read cannot keep the loop thread here. */
-static int take_event(void *ctx, void *bytes, size_t len)
+static void take_event(void *ctx, const void *bytes, size_t len)
 {
 	struct gpu *gpu = ctx;
 
-	gpu->bytes_read += len;
 	gpu_events_take(gpu->events, bytes, len);
-	return gpu->bytes_read < GPU_EVENT_BYTES ? 0 : -EAGAIN;
 }
 
 /* The ring exists once the first BPF programs are loaded. False: not yet. */
 static bool open_ring(struct gpu *gpu)
 {
-	int events = gpu->ring ? -1 : gpu_kernel_events(&gpu->kernel);
+	int events = gpu->ring.buffer ? -1 : gpu_kernel_events(&gpu->kernel);
 
-	if (events >= 0)
-		gpu->ring = ring_buffer__new(events, take_event, gpu, NULL);
-	return gpu->ring != NULL;
+	return gpu->ring.buffer || (events >= 0 && event_ring_open(&gpu->ring, events));
 }
 
 static void tell_whose(struct gpu *gpu, const struct ring_user users[ACCOUNT_PLACES])
@@ -91,34 +88,45 @@ static void tell_of_lost(struct gpu *gpu)
 	tell_whose(gpu, users);
 }
 
-/* A process that has ended, by the mapping records read before, has no events in the ring beyond
- * those read now. */
-static void read_events(struct gpu *gpu)
+/* Returns whether there may be more events. A process that has ended, by the mapping records read
+ * before, has no events in the ring beyond those read now, unless only a piece was read. */
+static bool read_events(struct gpu *gpu, size_t most_bytes)
 {
+	bool more;
+
 	tell_of_lost(gpu);
-	gpu->bytes_read = 0;
-	if (open_ring(gpu))
-		ring_buffer__consume(gpu->ring);
-	gpu_feeds_settle(gpu->feeds);
+	more = open_ring(gpu) && event_ring_read(&gpu->ring, most_bytes);
+	if (!more || most_bytes == GPU_EVENT_BYTES)
+		gpu_feeds_settle(gpu->feeds);
+	return more;
 }
 
 /* The tables go first: mappings and code objects are reported before the stacks that refer to
  * them. */
-void gpu_read(struct gpu *gpu)
+static bool read_with_tables(struct gpu *gpu, size_t most_bytes)
 {
 	gpu->config.read_tables(gpu->config.ctx);
-	read_events(gpu);
+	return read_events(gpu, most_bytes);
 }
 
+void gpu_read(struct gpu *gpu)
+{
+	if (!event_ring_wait_ms(&gpu->ring))
+		read_with_tables(gpu, GPU_EVENT_BYTES);
+}
+
+/* A slice has all events of its time, however long that takes. */
 void gpu_read_before_drain(struct gpu *gpu)
 {
-	read_events(gpu);
+	read_events(gpu, GPU_EVENT_BYTES);
 	gpu_events_await_names(gpu->events);
 }
 
+static void read_piece(struct gpu *gpu);
+
 static void on_tick(uv_timer_t *timer)
 {
-	gpu_read(timer->data);
+	read_piece(timer->data);
 }
 
 /* The ring fills up faster than the timer reads it. */
@@ -126,23 +134,39 @@ static void on_filling(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
 	(void)events;
-	gpu_read(poll->data);
+	read_piece(poll->data);
 }
 
-/* Starts or stops watching for a ring that fills up faster than the timer reads it. */
+/* Starts or stops watching for a ring that fills up faster than the timer reads it. It is not
+ * watched while the next piece waits for its time: it would be found full again at once. */
 static void watch_ring(struct gpu *gpu, bool watched)
 {
 	if (watched && !gpu->polling && open_ring(gpu)) {
-		gpu->polling = uv_poll_init(gpu->config.loop, &gpu->poll,
-		                            ring_buffer__epoll_fd(gpu->ring)) == 0;
+		gpu->polling =
+			uv_poll_init(gpu->config.loop, &gpu->poll, event_ring_fd(&gpu->ring)) == 0;
 		gpu->poll.data = gpu;
 	}
-	if (!gpu->polling)
+	if (!gpu->polling || watched == gpu->watching)
 		return;
+	gpu->watching = watched;
 	if (watched)
 		uv_poll_start(&gpu->poll, UV_READABLE, on_filling);
 	else
 		uv_poll_stop(&gpu->poll);
+}
+
+/* Reads a piece. The next one follows when the pace allows it, after other work of the loop. */
+static void read_piece(struct gpu *gpu)
+{
+	uint64_t wait_ms = event_ring_wait_ms(&gpu->ring);
+	bool more = wait_ms || read_with_tables(gpu, PIECE_BYTES);
+
+	if (!gpu->ticking)
+		return;
+	if (more)
+		wait_ms = event_ring_wait_ms(&gpu->ring) ?: 1;
+	watch_ring(gpu, !more);
+	uv_timer_start(&gpu->tick, on_tick, more ? wait_ms : TICK_MS, TICK_MS);
 }
 
 static void set_pace(struct gpu *gpu, bool ticks)
@@ -222,6 +246,7 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 	});
 	if (!gpu->events)
 		return -ENOMEM;
+	gpu->ring = (struct event_ring){.take = take_event, .ctx = gpu};
 	if (config->off)
 		return 0;
 	return gpu_standing_new(
@@ -256,7 +281,7 @@ void gpu_stop(struct gpu *gpu)
 		uv_close((uv_handle_t *)&gpu->tick, NULL);
 	if (gpu->polling)
 		uv_close((uv_handle_t *)&gpu->poll, NULL);
-	gpu->started = gpu->polling = false;
+	gpu->started = gpu->polling = gpu->watching = false;
 }
 
 void gpu_free(struct gpu *gpu)
@@ -264,9 +289,9 @@ void gpu_free(struct gpu *gpu)
 	if (!gpu)
 		return;
 	gpu_standing_free(gpu->standing);
+	event_ring_release(&gpu->ring);
 	gpu_events_free(gpu->events);
 	gpu_feeds_free(gpu->feeds);
-	ring_buffer__free(gpu->ring);
 	free(gpu);
 }
 

@@ -43,7 +43,8 @@ void gpu_start(struct gpu *gpu);
 void gpu_stop(struct gpu *gpu);
 void gpu_free(struct gpu *gpu); /* takes NULL */
 
-/* Reads all events that the probes have reported so far. */
+/* Reads all events that the probes have reported so far, unless there were so many lately that
+ * reading has used up its time: then what is known is some hundredths of a second old. */
 void gpu_read(struct gpu *gpu);
 /* The hooks of the GPU sources, see ingest/source.h. gpu_read_before_drain() does not read the
  * tables: before a drain they are up to date. */

@@ -12,3 +12,4 @@ enum { MANY_USER = 61000, MANY_FIRST_SUBORDINATE = 700000, MANY_SUBORDINATES = 6
 TCase *calls_case(void);
 TCase *memory_case(void);
 TCase *many_case(void);
+TCase *ring_case(void);

@@ -20,7 +20,7 @@ static void attach(void)
 
 static Suite *suite(const char *name)
 {
-	TCase *const cases[] = {calls_case(), memory_case(), many_case()};
+	TCase *const cases[] = {calls_case(), memory_case(), many_case(), ring_case()};
 	Suite *suite = suite_create(name);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

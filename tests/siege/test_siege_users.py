@@ -2,14 +2,16 @@
 """The attacks of test_hostile_users.py that take whole CPUs."""
 
 import os
+import time
 import unittest
 
 from daemon import BUILD, Daemon
+from heap_runs import until
 from hostile_runs import NOBODY
 from proc_files import fields
 from pythons import system_python
 from test_hostile_users import Sieges, needs_fuse
-from workload import Workload
+from workload import Workload, cpu_seconds
 
 NAMED = "def inner():\n while True: pass\ndef outer():\n inner()\nprint('ready', flush=True)\nouter()\n"
 
@@ -49,6 +51,21 @@ class HostileUsers(Sieges):
 
     def test_told_code(self):
         self.assert_held(self.besiege("told_code", self.folder, seconds=20), 128)
+
+    def test_told_kernels(self):
+        """Reading such reports takes a part of the loop's time, and the kernels of a slice a part of the memory."""
+        share = []
+
+        def measure(server):
+            self.assertTrue(until(lambda: server.metrics()["profd_gpu_told_kernels_total"], 60))
+            begin, used = time.monotonic(), cpu_seconds(server.pid)
+            time.sleep(10)
+            share.append((cpu_seconds(server.pid) - used) / (time.monotonic() - begin))
+
+        driver = os.path.join(BUILD, "workloads", "cuda", "libcuda.so.1")
+        siege = self.besiege("told_kernels", driver, meanwhile=measure)
+        self.assert_held(siege, 64)
+        self.assertLess(share[0], 0.5)
 
     def test_forged_python(self):
         """Other users' Python programs have their names meanwhile."""

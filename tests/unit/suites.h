@@ -189,6 +189,7 @@
 	SUITE(gpu_rows)          \
 	SUITE(kernels)           \
 	SUITE(gpu_kernels)       \
+	SUITE(event_pace)        \
 	SUITE(heap_price)        \
 	SUITE(heap_draw)         \
 	SUITE(heap_code)         \
