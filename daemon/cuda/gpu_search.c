@@ -64,11 +64,19 @@ static bool answered(struct file_answer *answer, void *ctx)
 	return false;
 }
 
+static void on_room(void *ctx)
+{
+	const struct gpu_search *search = ctx;
+
+	search->fn(search->ctx);
+}
+
 static const struct file_question what_libraries = {
 	.answer_bytes = sizeof(struct entry),
 	.ask = ask,
 	.answered = answered,
 	.idle = on_idle,
+	.room = on_room,
 };
 
 struct gpu_search *gpu_search_new(struct lane *lane, struct reader *reader, struct store *store,
@@ -99,6 +107,11 @@ uint32_t gpu_search_get(struct gpu_search *search, uint32_t id, bool *ret_pendin
 {
 	const struct file_answer *answer = file_answers_get(search->answers, id);
 
-	*ret_pending = answer && answer->is_pending;
-	return answer && !answer->is_pending ? ((const struct entry *)answer)->libraries : 0;
+	*ret_pending = !answer || answer->is_pending;
+	return *ret_pending ? 0 : ((const struct entry *)answer)->libraries;
+}
+
+uint64_t gpu_search_put_off(const struct gpu_search *search)
+{
+	return file_answers_put_off(search->answers);
 }

@@ -15,7 +15,7 @@
 struct gpu_search;
 
 /* The lane, its reader and the store outlive the search. `fn` is called after a library was found
- * in a file. */
+ * in a file, and when a file that there was no room to search may be searched now. */
 typedef void gpu_found_fn(void *ctx);
 struct gpu_search *gpu_search_new(struct lane *lane, struct reader *reader, struct store *store,
                                   gpu_found_fn *fn, void *ctx);
@@ -24,3 +24,4 @@ void gpu_search_free(struct gpu_search *search); /* once the lane is idle; takes
 /* The libraries in an object, by its id in the store: enum gpu_library. 0 when it has none, or,
  * with *ret_pending, when that is not known yet; the search for it has then started. */
 uint32_t gpu_search_get(struct gpu_search *search, uint32_t id, bool *ret_pending);
+uint64_t gpu_search_put_off(const struct gpu_search *search); /* for lack of room */

@@ -362,6 +362,11 @@ void gpu_standing_counts(const struct gpu_standing *standing, struct gpu_files_s
 		gpu_files_status(standing->files, GPU_LIBRARY_ALL, ret_files);
 }
 
+uint64_t gpu_standing_put_off(const struct gpu_standing *standing)
+{
+	return standing->search ? gpu_search_put_off(standing->search) : 0;
+}
+
 void gpu_standing_add_reader_stats(const struct gpu_standing *standing, struct reader_stats *stats)
 {
 	reader_add_stats(standing->attach_reader, stats);

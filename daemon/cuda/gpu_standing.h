@@ -51,4 +51,6 @@ void gpu_standing_free(struct gpu_standing *standing); /* after the loop; takes 
 void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer layer,
                          struct gpu_layer_status *ret_status);
 void gpu_standing_counts(const struct gpu_standing *standing, struct gpu_files_status *ret_files);
+/* How often a file was not searched for CUDA yet, for lack of room. */
+uint64_t gpu_standing_put_off(const struct gpu_standing *standing);
 void gpu_standing_add_reader_stats(const struct gpu_standing *standing, struct reader_stats *stats);

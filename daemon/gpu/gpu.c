@@ -333,8 +333,10 @@ void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
 #define COUNT(name, help) ret_stats->name = counts.name;
 	GPU_COUNTS(COUNT)
 #undef COUNT
-	if (gpu->standing)
+	if (gpu->standing) {
 		gpu_standing_counts(gpu->standing, &files);
+		ret_stats->searches_put_off = gpu_standing_put_off(gpu->standing);
+	}
 	ret_stats->files = files.attached;
 	ret_stats->sites = files.sites;
 	ret_stats->files_untrusted = files.untrusted;

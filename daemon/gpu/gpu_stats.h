@@ -15,6 +15,8 @@
 	FIGURE(files, gauge, "Files with GPU probes")                                              \
 	FIGURE(files_untrusted, counter,                                                           \
 	       "Times that a file got no GPU probes because its user is not trusted")              \
+	FIGURE(searches_put_off, counter,                                                          \
+	       "Times that a file was not searched for CUDA yet for lack of room")                 \
 	FIGURE(sites, gauge, "Functions with GPU probes")                                          \
 	FIGURE(names, gauge, "GPU kernels whose names are known")                                  \
 	FIGURE(unmatched, counter, "Frees of GPU memory whose allocation was not seen")            \

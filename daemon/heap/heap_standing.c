@@ -316,6 +316,11 @@ uint64_t heap_standing_bytes(const struct heap_standing *standing)
 	return standing->tellers.byte_shares.taken;
 }
 
+uint64_t heap_standing_put_off(const struct heap_standing *standing)
+{
+	return usdt_files_put_off(standing->usdt_files);
+}
+
 void heap_standing_files(const struct heap_standing *standing, uint64_t *ret_refused,
                          uint64_t *ret_untrusted)
 {

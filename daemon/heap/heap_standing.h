@@ -56,6 +56,8 @@ bool heap_standing_listens(const struct heap_standing *standing);
 uint32_t heap_standing_count(const struct heap_standing *standing);
 /* The memory that is used for what they reported. */
 uint64_t heap_standing_bytes(const struct heap_standing *standing);
+/* How often a file was not searched for probes yet, for lack of room. */
+uint64_t heap_standing_put_off(const struct heap_standing *standing);
 /* How often a file with probes was not listened to: for want of room, and because its user is not
  * trusted (base/accounts.h). */
 void heap_standing_files(const struct heap_standing *standing, uint64_t *ret_refused,

@@ -328,6 +328,7 @@ void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats)
 	ret_stats->heap_lane_busy += told.busy;
 	ret_stats->standing = heap_standing_count(heaps->standing);
 	ret_stats->standing_bytes = heap_standing_bytes(heaps->standing);
+	ret_stats->heap_searches_put_off = heap_standing_put_off(heaps->standing);
 	heap_standing_files(heaps->standing, &ret_stats->heap_files_refused,
 	                    &ret_stats->heap_files_untrusted);
 	for (const struct heap_session *session = heaps->sessions; session; session = session->next)

@@ -30,6 +30,8 @@
 	        "Standing heaps dropped and begun anew because their user's share was full")      \
 	COUNTER(heap_forgotten,                                                                   \
 	        "Samples of allocations lost because their standing heap was dropped")            \
+	COUNTER(heap_searches_put_off,                                                            \
+	        "Times that a file was not searched for static probes yet for lack of room")      \
 	COUNTER(heap_files_refused, "Times that a file with static probes was refused because "   \
 	                            "its user's share was full")                                  \
 	COUNTER(heap_files_untrusted, "Times that a file with static probes was refused because " \

@@ -36,6 +36,11 @@ struct store *store_new(size_t max_objects)
 	return store;
 }
 
+size_t store_max_objects(const struct store *store)
+{
+	return store->max_objects;
+}
+
 void store_drop(struct store *store, struct entry *entry)
 {
 	if (entry->hh_identity.tbl)

@@ -24,6 +24,7 @@ struct store_stats {
 };
 
 struct store *store_new(size_t max_objects);
+size_t store_max_objects(const struct store *store); /* of all users */
 void store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free)
 

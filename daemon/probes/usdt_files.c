@@ -39,6 +39,13 @@ static bool answered(struct file_answer *answer, void *ctx)
 	return false;
 }
 
+static void on_room(void *ctx)
+{
+	const struct usdt_files *files = ctx;
+
+	files->fn(files->ctx);
+}
+
 static void release(struct file_answer *answer, void *ctx)
 {
 	(void)ctx;
@@ -49,6 +56,7 @@ static const struct file_question what_probes = {
 	.answer_bytes = sizeof(struct entry),
 	.ask = ask,
 	.answered = answered,
+	.room = on_room,
 	.release = release,
 };
 
@@ -79,4 +87,9 @@ const struct usdt_file *usdt_files_get(struct usdt_files *files, uint32_t id, bo
 
 	*ret_pending = !answer || answer->is_pending;
 	return *ret_pending ? NULL : ((const struct entry *)answer)->file;
+}
+
+uint64_t usdt_files_put_off(const struct usdt_files *files)
+{
+	return file_answers_put_off(files->answers);
 }

@@ -16,7 +16,7 @@
 struct usdt_files;
 
 /* The lane, its reader and the store outlive struct usdt_files. `fn` is called after probes were
- * found in a file. */
+ * found in a file, and when a file that there was no room to search may be searched now. */
 typedef void usdt_found_fn(void *ctx);
 struct usdt_files *usdt_files_new(struct lane *lane, struct reader *reader, struct store *store,
                                   usdt_found_fn *fn, void *ctx);
@@ -26,3 +26,4 @@ DEFINE_CLEANUP(struct usdt_files *, usdt_files_free)
 /* The probes of an object, by its id in the store. NULL when it has none, or, with *ret_pending,
  * when that is not known yet; the search for them has then started. */
 const struct usdt_file *usdt_files_get(struct usdt_files *files, uint32_t id, bool *ret_pending);
+uint64_t usdt_files_put_off(const struct usdt_files *files); /* for lack of room */

@@ -53,6 +53,13 @@ static bool answered(struct file_answer *answer, void *ctx)
 	return false;
 }
 
+static void on_room(void *ctx)
+{
+	const struct python_files *files = ctx;
+
+	files->fn(files->ctx);
+}
+
 static bool is_held(const struct file_answer *answer)
 {
 	return ((const struct entry *)answer)->file.holders != 0;
@@ -69,6 +76,7 @@ static const struct file_question is_python = {
 	.answer_bytes = sizeof(struct entry),
 	.ask = ask,
 	.answered = answered,
+	.room = on_room,
 	.is_held = is_held,
 	.release = release,
 };
@@ -113,7 +121,7 @@ struct python_file *python_files_get(struct python_files *files, uint32_t id, bo
 	struct entry *entry = (struct entry *)answer;
 
 	/* The file is there already while the function that is told of it runs. */
-	*ret_pending = answer && answer->is_pending && !entry->file.object;
+	*ret_pending = !answer || (answer->is_pending && !entry->file.object);
 	return entry && entry->file.object ? &entry->file : NULL;
 }
 
@@ -146,6 +154,11 @@ size_t python_files_count(const struct python_files *files)
 uint64_t python_files_failed(const struct python_files *files)
 {
 	return files->failed;
+}
+
+uint64_t python_files_put_off(const struct python_files *files)
+{
+	return file_answers_put_off(files->answers);
 }
 
 void python_files_add_reader_stats(const struct python_files *files, struct reader_stats *stats)

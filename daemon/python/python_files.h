@@ -21,7 +21,8 @@ struct python_file {
 	size_t holders;                  /* the entry is kept while there are any */
 };
 
-/* Called after a file was found to contain CPython. */
+/* Called after a file was found to contain CPython, and when a file that there was no room to
+ * examine may be examined now. */
 typedef void python_found_fn(void *ctx);
 
 /* NULL when out of memory. */
@@ -43,4 +44,5 @@ const struct python_asyncio *python_files_asyncio(struct python_files *files, ui
 void python_file_hold(struct python_file **held, struct python_file *file);
 size_t python_files_count(const struct python_files *files);
 uint64_t python_files_failed(const struct python_files *files);
+uint64_t python_files_put_off(const struct python_files *files); /* for lack of room */
 void python_files_add_reader_stats(const struct python_files *files, struct reader_stats *stats);

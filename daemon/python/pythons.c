@@ -58,7 +58,7 @@ static void note_change(uint32_t pid, void *ctx)
 	pid_set_add(&pythons->changed, pid);
 }
 
-/* A CPython was found: waiting processes may have it. */
+/* A CPython was found, which waiting processes may have, or their files can be examined now. */
 static void note_found(void *ctx)
 {
 	struct pythons *pythons = ctx;
@@ -205,7 +205,7 @@ static void publish(struct pythons *pythons, struct runner *runner)
 struct choice {
 	struct python_file *file; /* held; NULL: no file */
 	uint64_t bias;
-	bool pending; /* another file may turn out to contain CPython */
+	bool pending; /* another file may turn out to contain CPython, or the store has closed it */
 };
 
 /* Chooses the file that was chosen before if it is still mapped, because it was mapped first.
@@ -223,7 +223,8 @@ static struct choice choose(struct pythons *pythons, const struct mapping_set *s
 		bool pending = false;
 		uint64_t bias;
 
-		if (!mapping->object || mapping->object == last)
+		/* A file that is being opened makes it another set. */
+		if (!mapping->object || mapping->object == last || store_is_ticket(mapping->object))
 			continue;
 		last = mapping->object;
 		struct python_file *file = python_files_get(pythons->files, last, &pending);
@@ -392,6 +393,7 @@ void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_
 		.processes = pythons->published.taken,
 		.files = python_files_count(pythons->files),
 		.files_failed = python_files_failed(pythons->files),
+		.files_put_off = python_files_put_off(pythons->files),
 		.processes_refused = pythons->refusals,
 	};
 }

@@ -27,6 +27,8 @@ struct python_sink {
 	STAT(processes, gauge, "Processes that run CPython")                                      \
 	STAT(files, gauge, "Executable files that contain CPython")                               \
 	STAT(files_failed, counter, "Executable files with a CPython of unknown version or form") \
+	STAT(files_put_off, counter,                                                              \
+	     "Times that an executable file was not searched for CPython yet for lack of room")   \
 	STAT(processes_refused, counter, "Processes that run CPython refused for lack of room")
 
 struct pythons_stats {

@@ -22,20 +22,26 @@ static inline struct file_key key_of(const char *path)
 
 /* NULL when the file has no object. The store owns the object and keeps it at least until the next
  * file is opened. */
-static inline const struct object *open_mapped(struct store *store, const struct file_key *key,
-                                               uint64_t start, uint64_t end, const char *path)
+static inline const struct object *open_place(struct store *store, const struct file_key *key,
+                                              const struct place *place)
 {
-	const struct place place = {.pid = (uint32_t)getpid(),
-	                            .start = start,
-	                            .end = end,
-	                            .file = {key->major, key->minor, key->inode},
-	                            .path = path};
 	_cleanup_(object_unrefp) struct object *object = NULL;
 	uint32_t id;
 
-	if (!store_open(store, key, &place, &id))
+	if (!store_open(store, key, place, &id))
 		object = store_get(store, id);
 	return object;
+}
+
+static inline const struct object *open_mapped(struct store *store, const struct file_key *key,
+                                               uint64_t start, uint64_t end, const char *path)
+{
+	return open_place(store, key,
+	                  &(struct place){.pid = (uint32_t)getpid(),
+	                                  .start = start,
+	                                  .end = end,
+	                                  .file = {key->major, key->minor, key->inode},
+	                                  .path = path});
 }
 
 /* The same for a file that is opened by its path. */

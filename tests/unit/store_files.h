@@ -64,3 +64,14 @@ static inline const struct object *open_path(struct store *store, const struct f
 {
 	return open_mapped(store, key, 0, 0, path);
 }
+
+/* The same on behalf of a user. */
+static inline const struct object *open_path_as(struct store *store, uint32_t user,
+                                                const struct file_key *key, const char *path)
+{
+	return open_place(store, key,
+	                  &(struct place){.pid = (uint32_t)getpid(),
+	                                  .user = user,
+	                                  .file = {key->major, key->minor, key->inode},
+	                                  .path = path});
+}

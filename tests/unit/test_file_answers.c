@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { ALICE = 1000, BOB = 1001 };
+
 static struct {
 	uv_loop_t loop;
 	struct lane *lane;
@@ -20,7 +22,7 @@ static struct {
 	int error;      /* of the next questions */
 	bool keep_open; /* what answered() returns */
 	int late_asked; /* of these, how many were asked the second time */
-	int asked, answered, idle, released;
+	int asked, answered, idle, room, released;
 } all;
 
 static int ask(struct reader *reader, struct file_answer *answer)
@@ -46,6 +48,12 @@ static void on_idle(void *ctx)
 	all.idle++;
 }
 
+static void on_room(void *ctx)
+{
+	ck_assert_ptr_eq(ctx, &all);
+	all.room++;
+}
+
 static void release(struct file_answer *answer, void *ctx)
 {
 	(void)answer;
@@ -58,18 +66,30 @@ static const struct file_question question = {
 	.ask = ask,
 	.answered = answered,
 	.idle = on_idle,
+	.room = on_room,
 	.release = release,
 };
 
-static void set_up(void)
+static void set_up_for(size_t objects, size_t queue)
 {
 	memset(&all, 0, sizeof(all));
 	make_folder();
 	ck_assert_int_eq(uv_loop_init(&all.loop), 0);
-	all.lane = lane_new(&all.loop, WORK_heaps, 4);
+	all.lane = lane_new(&all.loop, WORK_heaps, queue);
 	all.reader = reader_new(&(struct reader_program){READER_SELF, "test", 1 << 20, 0});
-	all.store = store_new(32);
+	all.store = store_new(objects);
 	all.answers = file_answers_new(&question, all.lane, all.reader, all.store, &all);
+}
+
+static void set_up(void)
+{
+	set_up_for(32, 4);
+}
+
+/* There is room for 8 objects and 16 answers; a user may have 3 and 7 of them. */
+static void set_up_small(void)
+{
+	set_up_for(8, 64);
 }
 
 static void run(void)
@@ -90,14 +110,19 @@ static void tear_down(void)
 	remove_folder();
 }
 
-static uint32_t open_file(int number)
+static uint32_t open_file_as(uint32_t user, int number)
 {
 	struct file_key key;
-	const char *path = make_file(number, number + 1, &key);
-	const struct object *object = open_path(all.store, &key, path);
+	const char *path = make_file(number % 8, number + 1, &key);
+	const struct object *object = open_path_as(all.store, user, &key, path);
 
 	ck_assert_ptr_nonnull(object);
 	return object->id;
+}
+
+static uint32_t open_file(int number)
+{
+	return open_file_as(0, number);
 }
 
 START_TEST(a_file_is_asked_about_once)
@@ -186,6 +211,54 @@ START_TEST(a_lane_that_is_full_is_asked_later)
 	run();
 	ck_assert_int_eq(all.asked, 8);
 	ck_assert_int_eq(all.answered, 8);
+	ck_assert_int_gt(all.room, 0);
+	ck_assert_uint_ge(file_answers_put_off(all.answers), (uint64_t)refused);
+}
+END_TEST
+
+/* A user with many files that are slow to read leaves room for the answers of others. */
+START_TEST(each_user_has_a_share)
+{
+	int got = 0;
+
+	for (int i = 0; i < 20; i++)
+		got += file_answers_get(all.answers, open_file_as(ALICE, i)) != NULL;
+	ck_assert_int_eq(got, 7);
+	ck_assert_uint_eq(file_answers_put_off(all.answers), 13);
+	ck_assert_ptr_nonnull(file_answers_get(all.answers, open_file_as(BOB, 20)));
+	ck_assert_ptr_nonnull(file_answers_get(all.answers, open_file_as(0, 21)));
+	ck_assert_int_eq(all.room, 0);
+	run();
+	ck_assert_int_eq(all.room, 1);
+	ck_assert_ptr_nonnull(file_answers_get(all.answers, open_file_as(ALICE, 22)));
+}
+END_TEST
+
+/* Answers of files that are closed make room. */
+START_TEST(what_is_closed_is_forgotten)
+{
+	for (int round = 0; round < 7; round++) {
+		file_answers_get(all.answers, open_file_as(ALICE, round));
+		run();
+	}
+	ck_assert_int_eq(all.answered, 7);
+	ck_assert_int_eq(all.released, 0);
+	ck_assert_ptr_nonnull(file_answers_get(all.answers, open_file_as(ALICE, 7)));
+	ck_assert_int_eq(all.released, 5);
+	ck_assert_uint_eq(file_answers_put_off(all.answers), 0);
+}
+END_TEST
+
+/* A question that waits holds no file open. */
+START_TEST(what_is_closed_meanwhile_is_not_asked)
+{
+	ck_assert_ptr_nonnull(file_answers_get(all.answers, open_file_as(BOB, 10)));
+	for (int i = 0; i < 6; i++)
+		ck_assert_ptr_nonnull(file_answers_get(all.answers, open_file_as(ALICE, i)));
+	run();
+	ck_assert_int_eq(all.asked, 1 + 3);
+	ck_assert_int_eq(all.answered, all.asked);
+	ck_assert_int_eq(all.released, 3);
 }
 END_TEST
 
@@ -214,6 +287,12 @@ Suite *file_answers_suite(void)
 	tcase_add_test(tcase, there_is_no_answer_without_an_object);
 	tcase_add_test(tcase, a_lane_that_is_full_is_asked_later);
 	tcase_add_test(tcase, what_was_not_asked_is_dropped_at_the_end);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("small");
+	tcase_add_checked_fixture(tcase, set_up_small, tear_down);
+	tcase_add_test(tcase, each_user_has_a_share);
+	tcase_add_test(tcase, what_is_closed_is_forgotten);
+	tcase_add_test(tcase, what_is_closed_meanwhile_is_not_asked);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

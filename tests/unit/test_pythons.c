@@ -323,29 +323,54 @@ START_TEST(all_at_once)
 }
 END_TEST
 
+/* Maps a file that nothing else has. */
+static void map_other(uint32_t pid, uint8_t seed)
+{
+	struct elf_image plain;
+	char path[64];
+
+	elf_image_init(&plain, seed);
+	int fd = elf_image_fd(&plain, sizeof(plain));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	const struct file_key key = key_of(path);
+	procs_exec(all.procs, pid, "other", 2);
+	procs_mmap(all.procs, pid, PLAIN, PLAIN + LIBRARY_BYTES, 0, &key, path);
+	close(fd);
+}
+
 /* The store has closed the file, but the child of a process that maps it is still reported. */
 START_TEST(file_left_the_store)
 {
-	char path[64];
-
 	procs_exec(all.procs, PID, "parent", 1);
 	map(PID, FIRST, 0);
 	sync_all();
 	for (uint8_t i = 0; i < 20; i++) {
-		struct elf_image plain;
-
-		elf_image_init(&plain, (uint8_t)(2 + i));
-		int fd = elf_image_fd(&plain, sizeof(plain));
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		procs_exec(all.procs, PID + 1, "other", 2);
-		procs_mmap(all.procs, PID + 1, PLAIN, PLAIN + LIBRARY_BYTES, 0, &no_file, path);
+		map_other(PID + 1, (uint8_t)(2 + i));
 		sync_all();
-		close(fd);
 	}
 	procs_fork(all.procs, PID, PID + 2, 3);
 	sync_all();
 	ck_assert_mem_eq(&all.told[2], &all.told[0], sizeof(*all.told));
 	ck_assert_uint_eq(stats().files, 1);
+}
+END_TEST
+
+/* A user has more files to be examined than there is room for. */
+START_TEST(put_off)
+{
+	for (uint8_t i = 0; !stats().files_put_off; i++) {
+		ck_assert_uint_lt(i, 40);
+		map_other(PID + 1, (uint8_t)(2 + i));
+		pythons_sync(all.pythons);
+	}
+	procs_exec(all.procs, PID, "python", 1);
+	map(PID, FIRST, 0);
+	pythons_sync(all.pythons);
+	ck_assert_uint_gt(stats().files_put_off, 1);
+	procs_fork(all.procs, PID, PID + 2, 2);
+	sync_all();
+	ck_assert_uint_eq(all.told[0].version, 0x030d);
+	ck_assert_uint_eq(all.told[2].version, 0x030d);
 }
 END_TEST
 
@@ -399,6 +424,7 @@ Suite *pythons_suite(void)
 	tcase_add_test(tests, each_user_has_a_share);
 	tcase_add_test(tests, all_at_once);
 	tcase_add_test(tests, file_left_the_store);
+	tcase_add_test(tests, put_off);
 	tcase_add_test(tests, stopped_early);
 	tcase_add_test(tests, watchers);
 	suite_add_tcase(suite, tests);
