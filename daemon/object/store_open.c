@@ -64,8 +64,10 @@ static bool find_alias(struct store *store, const struct alias_name *name, struc
 	return true;
 }
 
-/* The names of a file: its key, and its inode with the contents' stamp. Either may be unknown. */
+/* The names of a file: its key, and its inode with the contents' stamp. Either may be unknown.
+ * `user` is charged for them. */
 struct names {
+	uint32_t user;
 	struct alias_name key, file;
 	struct stamp stamp;
 };
@@ -74,6 +76,14 @@ struct names {
 static bool is_short(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+static void add_aliases(struct store *store, const struct names *names, uint32_t id)
+{
+	uint64_t now_ns = store_now(store);
+
+	aliases_add(&store->aliases, names->user, &names->key, id, &names->stamp, now_ns);
+	aliases_add(&store->aliases, names->user, &names->file, id, &names->stamp, now_ns);
 }
 
 /* Ends both ways of opening: stores the id of `object`, or NO_OBJECT, under the file's names. */
@@ -86,19 +96,14 @@ static uint32_t remember(struct store *store, int err, struct object *object,
 		/* What is short may not be so at the next try. */
 		store->stats.open_failed += !is_short(err);
 		/* Any other failure may be gone the next time a process maps the file. */
-		if (err == -ENOEXEC) {
-			aliases_add(&store->aliases, &names->key, NO_OBJECT, &names->stamp,
-			            store_now(store));
-			aliases_add(&store->aliases, &names->file, NO_OBJECT, &names->stamp,
-			            store_now(store));
-		}
+		if (err == -ENOEXEC)
+			add_aliases(store, names, NO_OBJECT);
 		return NO_OBJECT;
 	}
 	struct entry *entry = store_add(store, object);
 	if (!entry)
 		return NO_OBJECT;
-	aliases_add(&store->aliases, &names->key, entry->id, &names->stamp, store_now(store));
-	aliases_add(&store->aliases, &names->file, entry->id, &names->stamp, store_now(store));
+	add_aliases(store, names, entry->id);
 	return entry->id;
 }
 
@@ -135,7 +140,8 @@ static bool is_known_file(struct store *store, const struct names *names, uint32
 	if (!find_alias(store, &names->file, &known))
 		return false;
 	*ret_id = known.id;
-	aliases_add(&store->aliases, &names->key, known.id, &names->stamp, store_now(store));
+	aliases_add(&store->aliases, names->user, &names->key, known.id, &names->stamp,
+	            store_now(store));
 	return true;
 }
 
@@ -239,7 +245,7 @@ static int open_file(struct store *store, const struct file_key *key, const stru
 {
 	bool is_it = false;
 	_cleanup_close_ int fd = open_below_limit(place, &is_it);
-	struct names names = {.key = {0}};
+	struct names names = {.user = place->user};
 	int err = fd < 0 ? fd : stamp_read(fd, &names.stamp);
 	struct object *object = NULL;
 	char shown[MAX_PATH_BYTES];

@@ -69,6 +69,7 @@
 	SUITE(crowd)             \
 	SUITE(answers)           \
 	SUITE(arrivals)          \
+	SUITE(aliases)           \
 	SUITE(maps)              \
 	SUITE(identity)          \
 	SUITE(probed_files)      \
