@@ -175,6 +175,8 @@ static void tell_objects(struct telling *to, struct store *store)
 	STAT(open_failed, counter, "Executable files that could not be opened")
 	STAT(evicted, counter, "Executable files closed for lack of room")
 	STAT(unmapped, counter, "Executable files closed because no process maps them")
+	STAT(samples_refused, counter,
+	     "Samples in executable files not open yet that get no names for lack of room")
 }
 
 static void tell_names(struct telling *to, const struct symbolizer *symbolizer)

@@ -120,7 +120,7 @@ static void opened_one(struct crew_job *job, int err)
 		return;
 	if (opening->hh.tbl)
 		HASH_DEL(opener->by_key, opening);
-	store_redeem_ticket(opener->config.store, opened.ticket, opening->place.user, opened.id);
+	store_redeem_ticket(opener->config.store, opened.ticket, opened.id);
 	buf_add(&opener->opened, &opened, sizeof(opened));
 	opening_free(opening);
 }
@@ -310,6 +310,7 @@ uint32_t opener_open(struct opener *opener, const struct file_key *key, const st
 		opening_free(opening);
 		return 0;
 	}
+	store_begin_ticket(opener->config.store, opening->ticket, place->user);
 	if (key->inode)
 		HASH_ADD(hh, opener->by_key, key, sizeof(opening->key), opening);
 	return opening->ticket;

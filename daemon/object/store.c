@@ -32,6 +32,7 @@ struct store *store_new(size_t max_objects)
 	}
 	store->max_objects = max_objects ? max_objects : 1;
 	store->shares.whole = store->max_objects;
+	tickets_init(&store->tickets);
 	store->aliases.max = ALIASES_PER_OBJECT * store->max_objects;
 	return store;
 }
@@ -213,4 +214,5 @@ void store_get_stats(struct store *store, struct store_stats *ret_stats)
 	LOCKED(store);
 
 	*ret_stats = store->stats;
+	ret_stats->samples_refused = store->tickets.refused;
 }

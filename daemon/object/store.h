@@ -21,6 +21,7 @@ struct file_key {
 
 struct store_stats {
 	uint64_t objects, opened, open_failed, evicted, unmapped;
+	uint64_t samples_refused; /* files sampled before they were open, without room for that */
 };
 
 struct store *store_new(size_t max_objects);
@@ -57,12 +58,14 @@ static inline bool store_is_ticket(uint32_t id)
 {
 	return id >> 31;
 }
+/* To be called when a file begins to be opened for a user, and gets that ticket. */
+void store_begin_ticket(struct store *store, uint32_t ticket, uint32_t user);
 /* To be called when a file with a ticket was sampled. If there is room, the store then keeps the
  * result of the ticket and holds the file open, as store_get_sampled() does. */
 void store_want_ticket(struct store *store, uint32_t ticket);
-/* Sets the result of a ticket: the id of the object that was opened for that user, or 0: it could
- * not be opened. */
-void store_redeem_ticket(struct store *store, uint32_t ticket, uint32_t user, uint32_t id);
+/* Sets the result of a ticket: the id of the object that was opened, or 0: it could not be
+ * opened. */
+void store_redeem_ticket(struct store *store, uint32_t ticket, uint32_t id);
 /* Returns 0 and the object's id; -EAGAIN while the file is being opened, -ETIMEDOUT when that takes
  * long, -ENOENT when the file could not be opened or the ticket is forgotten. */
 int store_find_ticket(struct store *store, uint32_t ticket, uint32_t *ret_id);

@@ -6,6 +6,13 @@
 
 #include "base/clock.h"
 
+void store_begin_ticket(struct store *store, uint32_t ticket, uint32_t user)
+{
+	LOCKED(store);
+
+	tickets_begin(&store->tickets, ticket, user);
+}
+
 void store_want_ticket(struct store *store, uint32_t ticket)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -14,12 +21,12 @@ void store_want_ticket(struct store *store, uint32_t ticket)
 	tickets_want(&store->tickets, ticket, now_ns);
 }
 
-void store_redeem_ticket(struct store *store, uint32_t ticket, uint32_t user, uint32_t id)
+void store_redeem_ticket(struct store *store, uint32_t ticket, uint32_t id)
 {
 	struct entry *entry;
 	LOCKED(store);
 
-	if (!tickets_redeem(&store->tickets, ticket, user, id))
+	if (!tickets_redeem(&store->tickets, ticket, id))
 		return;
 	HASH_FIND(hh, store->by_id, &id, sizeof(id), entry);
 	if (entry)

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <utlist.h>
+
 static const uint64_t patience_ns = 10 * NSEC_PER_SEC;
 
 static struct ticket *find(const struct tickets *tickets, uint32_t number)
@@ -18,36 +20,58 @@ static struct ticket *find(const struct tickets *tickets, uint32_t number)
 
 static void drop(struct tickets *tickets, struct ticket *ticket)
 {
-	if (ticket->id)
-		shares_give(&tickets->shares, ticket->user, 1);
+	if (ticket->id) {
+		DL_DELETE(tickets->opened, ticket);
+		shares_give(&tickets->kept, ticket->user, 1);
+	} else if (ticket->is_wanted) {
+		shares_give(&tickets->awaited, ticket->user, 1);
+	}
 	HASH_DEL(tickets->by_number, ticket);
 	free(ticket);
 }
 
-void tickets_want(struct tickets *tickets, uint32_t number, uint64_t now_ns)
+void tickets_init(struct tickets *tickets)
 {
-	struct ticket *ticket;
+	*tickets = (struct tickets){
+		.awaited.whole = MAX_TICKETS,
+		.kept.whole = MAX_TICKETS_KEPT,
+	};
+}
 
-	if (HASH_COUNT(tickets->by_number) >= MAX_TICKETS || find(tickets, number))
-		return;
-	ticket = calloc(1, sizeof(*ticket));
+void tickets_begin(struct tickets *tickets, uint32_t number, uint32_t user)
+{
+	struct ticket *ticket = calloc(1, sizeof(*ticket));
+
 	if (!ticket)
 		return;
 	ticket->number = number;
-	ticket->wanted_ns = now_ns;
+	ticket->user = user;
 	HASH_ADD(hh, tickets->by_number, number, sizeof(number), ticket);
 	if (!ticket->hh.tbl)
 		free(ticket);
 }
 
+void tickets_want(struct tickets *tickets, uint32_t number, uint64_t now_ns)
+{
+	struct ticket *ticket = find(tickets, number);
+
+	if (ticket && ticket->is_wanted)
+		return;
+	if (!ticket || !shares_take(&tickets->awaited, ticket->user, 1)) {
+		tickets->refused++;
+		return;
+	}
+	ticket->is_wanted = true;
+	ticket->wanted_ns = now_ns;
+}
+
 static bool make_room(struct tickets *tickets, uint32_t user)
 {
-	tickets->shares.whole = MAX_TICKETS_KEPT;
-	while (!shares_take(&tickets->shares, user, 1)) {
-		struct ticket *oldest = tickets->by_number;
+	while (!shares_take(&tickets->kept, user, 1)) {
+		struct ticket *oldest = tickets->opened;
 
-		while (oldest && (!oldest->id || oldest->user != user))
-			oldest = oldest->hh.next;
+		while (oldest && oldest->user != user)
+			oldest = oldest->next;
 		if (!oldest)
 			return false;
 		drop(tickets, oldest);
@@ -55,18 +79,19 @@ static bool make_room(struct tickets *tickets, uint32_t user)
 	return true;
 }
 
-bool tickets_redeem(struct tickets *tickets, uint32_t number, uint32_t user, uint32_t id)
+bool tickets_redeem(struct tickets *tickets, uint32_t number, uint32_t id)
 {
 	struct ticket *ticket = find(tickets, number);
 
 	if (!ticket)
 		return false;
-	if (!id || !make_room(tickets, user)) {
+	if (!id || !ticket->is_wanted || !make_room(tickets, ticket->user)) {
 		drop(tickets, ticket);
 		return false;
 	}
+	shares_give(&tickets->awaited, ticket->user, 1);
 	ticket->id = id;
-	ticket->user = user;
+	DL_APPEND(tickets->opened, ticket);
 	return true;
 }
 
@@ -74,7 +99,7 @@ int tickets_find(const struct tickets *tickets, uint32_t number, uint64_t now_ns
 {
 	const struct ticket *ticket = find(tickets, number);
 
-	if (!ticket)
+	if (!ticket || !ticket->is_wanted)
 		return -ENOENT;
 	*ret_id = ticket->id;
 	if (ticket->id)
@@ -86,5 +111,6 @@ void tickets_clear(struct tickets *tickets)
 {
 	while (tickets->by_number)
 		drop(tickets, tickets->by_number);
-	shares_clear(&tickets->shares);
+	shares_clear(&tickets->awaited);
+	shares_clear(&tickets->kept);
 }

@@ -120,6 +120,7 @@ static const char *last_comment(void)
  * 0x400000. */
 START_TEST(files_that_are_opened_later)
 {
+	store_begin_ticket(store, TICKET, 0);
 	store_want_ticket(store, TICKET);
 	uint32_t early = add_location("/opt/prog", MAPPING_FILE, TICKET, 0x1010);
 	uint32_t never = add_location("/opt/other", MAPPING_FILE, TICKET + 1, 0x10);
@@ -132,7 +133,7 @@ START_TEST(files_that_are_opened_later)
 	/* The next profile. */
 	builder_free(builder);
 	builder = builder_new();
-	store_redeem_ticket(store, TICKET, 0, object_id);
+	store_redeem_ticket(store, TICKET, object_id);
 	uint32_t mangled = add_location("/opt/prog", MAPPING_FILE, TICKET, 0x1045);
 	early = add_location("/opt/prog", MAPPING_FILE, TICKET, 0x1010);
 	uint32_t outside = add_location("/opt/prog", MAPPING_FILE, TICKET, 1 << 30);
