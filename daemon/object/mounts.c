@@ -123,15 +123,21 @@ static bool own_has_changed(void)
 	return poll(&watched, 1, 0) != 0;
 }
 
-static void read_own(void)
+static int read_own(void)
 {
+	int err;
+
 	if (own.fd < 0)
 		own.fd = open(own_path, O_RDONLY | O_CLOEXEC);
 	else if (own.text.len && !own_has_changed())
-		return;
+		return 0;
+	if (own.fd < 0)
+		return -errno;
 	buf_clear(&own.text);
-	if (buf_read_file(&own.text, own_path, MAX_MOUNTINFO_BYTES))
+	err = buf_read_file(&own.text, own_path, MAX_MOUNTINFO_BYTES);
+	if (err)
 		buf_clear(&own.text);
+	return err;
 }
 
 /* The mount and device of a file, from what the kernel has in memory: no file system is asked. */
@@ -140,76 +146,83 @@ struct whereabouts {
 	dev_t device;
 };
 
-static bool find_out(int fd, struct whereabouts *ret_where)
+static int find_out(int fd, struct whereabouts *ret_where)
 {
 	struct statx known;
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &known))
-		return false;
+		return -errno;
 	*ret_where = (struct whereabouts){
 		.mount = known.stx_mask & STATX_MNT_ID ? known.stx_mnt_id : 0,
 		.device = makedev(known.stx_dev_major, known.stx_dev_minor),
 	};
-	return true;
+	return 0;
 }
 
-static enum mount_kind look_in_own(const struct whereabouts *where)
+/* Where the following return an enum mount_kind or a negative errno, the latter says that the kind
+ * cannot be found out now: mounts_is_short(). After any other error they return the kind. */
+
+static int look_in_own(const struct whereabouts *where)
 {
-	enum mount_kind kind;
+	int kind;
 
 	pthread_mutex_lock(&own.lock);
-	read_own();
-	kind = mounts_find(buf_text(&own.text), own.text.len, where->mount, where->device);
+	kind = read_own();
+	if (!mounts_is_short(kind))
+		kind = mounts_find(buf_text(&own.text), own.text.len, where->mount, where->device);
 	pthread_mutex_unlock(&own.lock);
 	return kind;
 }
 
-/* Whether the mount namespace of the process belongs to the daemon's user namespace, so that only
- * root of that user namespace can mount in it. */
-static bool is_of_our_users(int process)
+/* MOUNT_PLAIN if the mount namespace of the process belongs to the daemon's user namespace, so that
+ * only root of that user namespace can mount in it, else MOUNT_OF_USER. */
+static int kind_by_users(int process)
 {
 	_cleanup_close_ int mounts = openat(process, "ns/mnt", O_RDONLY | O_CLOEXEC);
 	_cleanup_close_ int users = mounts < 0 ? -1 : ioctl(mounts, NS_GET_USERNS);
 	struct stat st, own_st;
 
-	return users >= 0 && fstat(users, &st) == 0 && stat("/proc/self/ns/user", &own_st) == 0 &&
-	       st.st_dev == own_st.st_dev && st.st_ino == own_st.st_ino;
+	if (users < 0 || fstat(users, &st) || stat("/proc/self/ns/user", &own_st))
+		return mounts_is_short(-errno) ? -errno : MOUNT_OF_USER;
+	return st.st_dev == own_st.st_dev && st.st_ino == own_st.st_ino ? MOUNT_PLAIN
+	                                                                : MOUNT_OF_USER;
 }
 
-static bool names_its_mounter(enum mount_kind kind)
+static bool names_its_mounter(int kind)
 {
 	return kind == MOUNT_OVERLAY || kind == MOUNT_OF_A_ROOT;
 }
 
 /* Reads everything through one descriptor of the process's folder, so that the answers are about
  * the same process, even if its PID is reused meanwhile. */
-static enum mount_kind look_in(uint32_t pid, const struct whereabouts *where)
+static int look_in(uint32_t pid, const struct whereabouts *where)
 {
 	_cleanup_(buf_release) struct buf file = BUF_INIT;
 	_cleanup_close_ int process = -1;
-	enum mount_kind kind;
 	char path[48];
+	int kind, err;
 
 	snprintf(path, sizeof(path), "/proc/%u", pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (process < 0)
-		return MOUNT_UNKNOWN;
+		return mounts_is_short(-errno) ? -errno : MOUNT_UNKNOWN;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/mountinfo", process);
-	if (buf_read_file(&file, path, MAX_MOUNTINFO_BYTES))
-		return MOUNT_UNKNOWN;
+	err = buf_read_file(&file, path, MAX_MOUNTINFO_BYTES);
+	if (err)
+		return mounts_is_short(err) ? err : MOUNT_UNKNOWN;
 	kind = mounts_find(buf_text(&file), file.len, where->mount, where->device);
 	if (!names_its_mounter(kind))
 		return kind;
-	return is_of_our_users(process) ? MOUNT_PLAIN : MOUNT_OF_USER;
+	return kind_by_users(process);
 }
 
-static enum mount_kind kind_at(int fd, uint32_t pid)
+static int kind_at(int fd, uint32_t pid)
 {
 	struct whereabouts where;
-	enum mount_kind kind;
+	int err = find_out(fd, &where), kind;
 
-	if (!find_out(fd, &where))
-		return MOUNT_OF_USER;
+	if (err)
+		return mounts_is_short(err) ? err : MOUNT_OF_USER;
 	/* A user's FUSE file system has no disk, so its device has major number 0. */
 	if (major(where.device))
 		return MOUNT_PLAIN;
@@ -229,14 +242,21 @@ static bool is_no_program(int fd)
 	       system.f_type != OVERLAYFS_SUPER_MAGIC;
 }
 
-bool mounts_may_open(int fd, uint32_t pid)
+int mounts_check_open(int fd, uint32_t pid)
 {
-	enum mount_kind kind = kind_at(fd, pid);
+	int kind = kind_at(fd, pid);
 
-	return kind == MOUNT_PLAIN || (kind == MOUNT_UNKNOWN && is_no_program(fd));
+	if (kind < 0)
+		return kind;
+	return kind == MOUNT_PLAIN || (kind == MOUNT_UNKNOWN && is_no_program(fd)) ? 0
+	                                                                           : -EOPNOTSUPP;
 }
 
-bool mounts_may_ask(int fd, uint32_t pid)
+int mounts_check_ask(int fd, uint32_t pid)
 {
-	return kind_at(fd, pid) == MOUNT_PLAIN;
+	int kind = kind_at(fd, pid);
+
+	if (kind < 0)
+		return kind;
+	return kind == MOUNT_PLAIN ? 0 : -EOPNOTSUPP;
 }

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +27,16 @@ enum mount_kind { MOUNT_UNKNOWN, MOUNT_PLAIN, MOUNT_OVERLAY, MOUNT_OF_A_ROOT, MO
 /* The kind of the mount with that id in the text of a mountinfo file (id 0: unknown). If no mount
  * has the id, the kind of the first mount of the device. */
 enum mount_kind mounts_find(const char *bytes, size_t len, uint64_t id, dev_t device);
+/* Whether the daemon lacks something that it may have again soon: descriptors or memory. */
+static inline bool mounts_is_short(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
 /* Whether a file may be opened. `fd` is an O_PATH descriptor of it; `pid` is the process that
- * mapped it (0: none). */
-bool mounts_may_open(int fd, uint32_t pid);
+ * mapped it (0: none). 0; -EOPNOTSUPP: it may not; another errno for which mounts_is_short(): that
+ * cannot be found out now. */
+int mounts_check_open(int fd, uint32_t pid);
 /* The same for a file or folder among the mounts of a process (0: the daemon), without a request to
- * the file system. Also false for a file whose mount is not visible. */
-bool mounts_may_ask(int fd, uint32_t pid);
+ * the file system. A file whose mount is not visible may not be opened either. */
+int mounts_check_ask(int fd, uint32_t pid);

@@ -86,13 +86,15 @@ static bool is_made_up(int fd)
 static int check_mount(struct walk *walk, int fd)
 {
 	struct statx known;
+	int err;
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &known))
 		return -errno;
 	if (walk->mount && known.stx_mask & STATX_MNT_ID && known.stx_mnt_id == walk->mount)
 		return 0;
-	if (!mounts_may_ask(fd, walk->root->pid))
-		return -EOPNOTSUPP;
+	err = mounts_check_ask(fd, walk->root->pid);
+	if (err)
+		return err;
 	if (is_made_up(fd))
 		return -EINVAL;
 	walk->mount = known.stx_mask & STATX_MNT_ID ? known.stx_mnt_id : 0;

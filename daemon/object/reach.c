@@ -83,9 +83,8 @@ static int open_place(int place, uint32_t pid, struct stat *ret_stat)
 
 	if (err)
 		return err;
-	if (!mounts_may_open(place, pid))
-		return -EOPNOTSUPP;
-	return open_known(place, ret_stat);
+	err = mounts_check_open(place, pid);
+	return err ? err : open_known(place, ret_stat);
 }
 
 static int open_of(uint32_t pid, const char *path, struct stat *ret_stat)
@@ -196,7 +195,8 @@ int reach_root(uint32_t pid)
 
 	if (fd < 0 || !root.inode || (root.device == own.device && root.inode == own.inode))
 		return -ENOENT;
-	return mounts_may_ask(fd, pid) ? TAKE_FD(fd) : -EOPNOTSUPP;
+	int err = mounts_check_ask(fd, pid);
+	return err ? err : TAKE_FD(fd);
 }
 
 int reach_below(int root, const char *path, struct stat *ret_stat)
@@ -294,11 +294,13 @@ int reach_open(const struct place *place, bool *ret_is_it)
 	int fd = open_mapped(place, ret_is_it);
 
 	/* A mapped device is not an executable under any other name. A file that a user's program
-	 * serves, or that has a lease on it, must not be opened by any name. */
-	if (fd >= 0 || fd == -ENOEXEC || fd == -EOPNOTSUPP || fd == -EWOULDBLOCK)
+	 * serves, or that has a lease on it, must not be opened by any name. What is short is so
+	 * for any name. */
+	if (fd >= 0 || fd == -ENOEXEC || fd == -EOPNOTSUPP || fd == -EWOULDBLOCK ||
+	    mounts_is_short(fd))
 		return fd;
 	fd = open_named(place, true, ret_is_it);
-	if (fd >= 0)
+	if (fd >= 0 || mounts_is_short(fd))
 		return fd;
 	return open_named(place, false, ret_is_it);
 }

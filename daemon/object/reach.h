@@ -26,7 +26,8 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
 /* Opens a regular file and nothing else, because opening a device has effects. Waits for the file
  * system. `ret_stat` may be NULL. Returns a descriptor, or a negative errno: -ENOEXEC when it is no
  * regular file, -EOPNOTSUPP when a program of a user serves it (object/mounts.h), -EWOULDBLOCK when
- * another process has a lease on it. */
+ * another process has a lease on it; -EMFILE, -ENFILE or -ENOMEM when any of this cannot be found
+ * out now. */
 int reach_regular(const char *path, struct stat *ret_stat);
 /* Like reach_regular(), for the file that a process maps from `start` to `end`, whatever file is at
  * its path now. -ENOENT when there is no such mapping of a file. */

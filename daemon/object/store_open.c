@@ -7,6 +7,7 @@
  * as the file that is held open has not changed; no other file can get its inode meanwhile, and a
  * write makes it another file. How a file is opened is in object/reach.c.
  */
+#include "object/mounts.h"
 #include "object/reach.h"
 #include "object/store_private.h"
 
@@ -72,12 +73,6 @@ struct names {
 	struct stamp stamp;
 };
 
-/* Whether the daemon lacks something that it may have again soon. */
-static bool is_short(int err)
-{
-	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
-}
-
 static void add_aliases(struct store *store, const struct names *names, uint32_t id)
 {
 	uint64_t now_ns = store_now(store);
@@ -94,7 +89,7 @@ static uint32_t remember(struct store *store, int err, struct object *object,
 
 	if (!object) {
 		/* What is short may not be so at the next try. */
-		store->stats.open_failed += !is_short(err);
+		store->stats.open_failed += !mounts_is_short(err);
 		/* Any other failure may be gone the next time a process maps the file. */
 		if (err == -ENOEXEC)
 			add_aliases(store, names, NO_OBJECT);
@@ -257,7 +252,7 @@ static int open_file(struct store *store, const struct file_key *key, const stru
 		return 0;
 	if (err < 0) {
 		*ret_id = remember(store, err, NULL, &names);
-		return is_short(err) ? -EAGAIN : 0;
+		return mounts_is_short(err) ? -EAGAIN : 0;
 	}
 	names.file = file_alias(&names.stamp);
 	if (is_known_file(store, &names, ret_id))
@@ -271,7 +266,7 @@ static int open_file(struct store *store, const struct file_key *key, const stru
 		object->spaces = reach_spaces(place->pid);
 	}
 	*ret_id = remember(store, err, object, &names);
-	return is_short(err) ? -EAGAIN : 0;
+	return mounts_is_short(err) ? -EAGAIN : 0;
 }
 
 bool store_knows(struct store *store, const struct file_key *key, const char *path,

@@ -3,6 +3,7 @@
  * Which file systems are programs of users, according to mountinfo.
  */
 #include "object/mounts.h"
+#include "tests/unit/descriptors.h"
 #include "tests/unit/suites.h"
 
 #include <fcntl.h>
@@ -65,15 +66,34 @@ START_TEST(files_of_this_machine)
 	int own = open("/proc/self/exe", O_PATH), memory = memfd_create("mounts", 0);
 
 	ck_assert_int_ge(own, 0);
-	ck_assert(mounts_may_open(own, 0));
-	ck_assert(mounts_may_open(own, (uint32_t)getpid()));
-	ck_assert(mounts_may_ask(own, 0));
-	ck_assert(mounts_may_ask(own, (uint32_t)getpid()));
-	ck_assert(mounts_may_open(memory, (uint32_t)getpid()));
+	ck_assert_int_eq(mounts_check_open(own, 0), 0);
+	ck_assert_int_eq(mounts_check_open(own, (uint32_t)getpid()), 0);
+	ck_assert_int_eq(mounts_check_ask(own, 0), 0);
+	ck_assert_int_eq(mounts_check_ask(own, (uint32_t)getpid()), 0);
+	ck_assert_int_eq(mounts_check_open(memory, (uint32_t)getpid()), 0);
 	/* The file is mounted nowhere. */
-	ck_assert(!mounts_may_ask(memory, (uint32_t)getpid()));
-	ck_assert(!mounts_may_ask(-1, 0));
+	ck_assert_int_eq(mounts_check_ask(memory, (uint32_t)getpid()), -EOPNOTSUPP);
+	ck_assert_int_eq(mounts_check_ask(-1, 0), -EOPNOTSUPP);
 	close(own);
+	close(memory);
+}
+END_TEST
+
+/* What is not known for lack of descriptors may be known later. */
+START_TEST(no_descriptors)
+{
+	int memory = memfd_create("mounts", 0);
+	uint32_t pid = (uint32_t)getpid();
+
+	ck_assert_int_ge(memory, 0);
+	ck_assert_int_eq(mounts_check_open(memory, pid), 0);
+	for (unsigned int left = 0; left < 2; left++) {
+		leave_descriptors(left);
+		ck_assert_int_eq(mounts_check_open(memory, pid), -EMFILE);
+		ck_assert_int_eq(mounts_check_ask(memory, pid), -EMFILE);
+		leave_descriptors(UINT_MAX);
+	}
+	ck_assert_int_eq(mounts_check_open(memory, pid), 0);
 	close(memory);
 }
 END_TEST
@@ -86,6 +106,7 @@ Suite *mounts_suite(void)
 	tcase_add_test(mounts, kinds);
 	tcase_add_test(mounts, by_number);
 	tcase_add_test(mounts, files_of_this_machine);
+	tcase_add_test(mounts, no_descriptors);
 	suite_add_tcase(suite, mounts);
 	return suite;
 }

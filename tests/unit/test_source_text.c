@@ -2,6 +2,7 @@
 /*
  * Source files: which may be read, by any path, and what their lines are.
  */
+#include "tests/unit/descriptors.h"
 #include "tests/unit/lacks.h"
 #include "tests/unit/suites.h"
 
@@ -333,10 +334,15 @@ START_TEST(nothing_that_a_user_mounted)
 	snprintf(path, sizeof(path), "%s%s", of, at);
 	mounted = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ck_assert_int_ge(mounted, 0);
-	ck_assert_int_eq(mounts_may_ask(mounted, theirs.pid), !mounters[_i].err);
+	ck_assert_int_eq(mounts_check_ask(mounted, theirs.pid), mounters[_i].err);
+	for (unsigned int left = 0; left < 3; left++) {
+		leave_descriptors(left);
+		ck_assert_int_eq(mounts_check_ask(mounted, theirs.pid), -EMFILE);
+		leave_descriptors(UINT_MAX);
+	}
 	/* The mount is not visible here. */
-	ck_assert(!mounts_may_ask(mounted, 0));
-	ck_assert(!mounts_may_ask(mounted, 4000001));
+	ck_assert_int_eq(mounts_check_ask(mounted, 0), -EOPNOTSUPP);
+	ck_assert_int_eq(mounts_check_ask(mounted, 4000001), -EOPNOTSUPP);
 	/* Files beside the mount are not affected. */
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
 	close(fd);
