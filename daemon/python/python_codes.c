@@ -15,8 +15,11 @@ enum {
 	VERSION_3_10 = 0x030a,
 	CUT_NAME = 1,
 	CUT_FILE = 2,
-	FETCHED_BYTES = 16 << 20, /* a second, of line tables too long to be reported */
 };
+
+/* After this time a line table that was put off is asked for again: at each sample of its code, the
+ * reports would crowd out others. */
+static const uint64_t fetch_again_ns = 10 * NSEC_PER_SEC;
 
 /* A report of the kernel half, or what was fetched in addition. */
 struct told {
@@ -89,22 +92,6 @@ static int parse(const uint8_t *bytes, size_t len, struct told *ret_told)
 	return 0;
 }
 
-/* A bound on fetching: a program can have as many long tables as it likes, and fetching takes the
- * loop's time. */
-static bool may_fetch(struct python_codes *codes, size_t len)
-{
-	uint64_t now = clock_mono_ns();
-
-	if (now - codes->second_ns >= NSEC_PER_SEC) {
-		codes->second_ns = now;
-		codes->fetched = 0;
-	}
-	if (codes->fetched + len > FETCHED_BYTES)
-		return false;
-	codes->fetched += len;
-	return true;
-}
-
 static lines_fetched_fn take_fetched;
 
 void python_codes_fetch_by(struct python_codes *codes, struct crew *crew, const uint64_t *execs)
@@ -115,8 +102,8 @@ void python_codes_fetch_by(struct python_codes *codes, struct crew *crew, const 
 
 /* Fetches the rest of a long table from the process, if the process still has it there. Until it
  * arrives, if ever, only the reported part is known. */
-static void fetch_lines(struct python_codes *codes, uint32_t owner_id, const struct told *told,
-                        const uint8_t *bytes)
+static void fetch_lines(struct python_codes *codes, struct code *code, uint32_t owner_id,
+                        const struct told *told, const uint8_t *bytes)
 {
 	const struct lines_wanted wanted = {
 		.pid = told->head.pid,
@@ -133,13 +120,16 @@ static void fetch_lines(struct python_codes *codes, uint32_t owner_id, const str
 		.told_len = wanted.begin_at + wanted.begin_len,
 	};
 
-	if (wanted.len <= MAX_PYTHON_LINES || wanted.len > MAX_PROCESS_MEMORY_BYTES ||
-	    !may_fetch(codes, wanted.len))
+	if (wanted.len <= MAX_PYTHON_LINES || wanted.len > MAX_PROCESS_MEMORY_BYTES)
 		return;
+	code->lines_wanted_ns = 0;
 	if (!codes->fetches)
 		codes->fetches = lines_fetches_new(codes->crew, codes->execs, take_fetched, codes);
-	if (codes->fetches)
-		lines_fetches_start(codes->fetches, &wanted, &fetched);
+	/* If that succeeds, the code object may be another one by now. */
+	if (codes->fetches && !lines_fetches_start(codes->fetches, &wanted, &fetched))
+		return;
+	code->lines_wanted_ns = codes->now_ns;
+	codes->stats.lines_put_off++;
 }
 
 static size_t known_bytes(const struct told *told)
@@ -280,8 +270,8 @@ static void take_fetched(const struct lines_fetched *fetched, void *ctx)
 
 int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len)
 {
-	const struct code *code;
 	struct told told;
+	struct code *code;
 	int err = parse(bytes, len, &told);
 
 	if (err < 0) {
@@ -291,7 +281,7 @@ int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *
 	err = take(codes, owner_id, &told);
 	code = find(codes, told.head.signature);
 	if (!err && code && code->lines_len < told.head.lines_bytes)
-		fetch_lines(codes, owner_id, &told, bytes);
+		fetch_lines(codes, code, owner_id, &told, bytes);
 	return err;
 }
 
@@ -310,6 +300,10 @@ bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t 
 		return false;
 	}
 	code->met_minute = codes->minute;
+	if (code->lines_wanted_ns && codes->now_ns - code->lines_wanted_ns > fetch_again_ns) {
+		code->lines_wanted_ns = codes->now_ns;
+		python_codes_ask_again(codes, signature);
+	}
 	DL_DELETE(code->owner->latest, code);
 	DL_PREPEND(code->owner->latest, code);
 	struct line_place place =

@@ -22,6 +22,9 @@ struct python_codes;
 	STAT(codes, gauge, "Python code objects whose names are kept")                        \
 	STAT(code_bytes, gauge, "Memory of the names and line tables of Python code objects") \
 	STAT(codes_evicted, counter, "Python code objects evicted for lack of room")          \
+	STAT(lines_put_off, counter,                                                          \
+	     "Long line tables of Python code not read yet because "                          \
+	     "their user's share was used up")                                                \
 	STAT(codes_broken, counter, "Malformed reports of Python code objects")
 
 struct python_codes_stats {
@@ -43,14 +46,15 @@ void python_codes_fetch_by(struct python_codes *codes, struct crew *crew, const 
 void python_codes_told_in(struct python_codes *codes, u64 *told);
 /* Adds what the kernel half reports: a struct python_code and what follows it, from a program of
  * that user. A line table that was too long for the report is fetched from the process, if the
- * process still lives and still has the table; until then only the reported part is known.
- * -EBADMSG, -ENOMEM. */
+ * process still lives and still has the table; until then only the reported part is known. Users
+ * have shares of what is fetched in a second; what exceeds them is reported again some seconds
+ * later, if it is looked for then. -EBADMSG, -ENOMEM. */
 int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len);
 /* Finds what a frame's two words (bpf/words.h) stand for. False: the signature was never reported,
  * or is forgotten. */
 bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t offset,
                        struct runtime_frame *ret_frame);
-/* Forgets what was not met for long; once a minute, whenever it is called. The kernel half reports
- * such a code object again when it meets it. */
+/* Sets the time. Forgets what was not met for long, once a minute; the kernel half reports such a
+ * code object again when it meets it. */
 void python_codes_rest(struct python_codes *codes, uint64_t now_mono_ns);
 void python_codes_get_stats(const struct python_codes *codes, struct python_codes_stats *ret_stats);

@@ -34,6 +34,9 @@ struct code {
 	struct source_file *file;
 	uint32_t version, first_line;
 	uint32_t met_minute; /* when it was met last */
+	/* When fetching its line table was put off, or the table was asked for again; 0: it was
+	 * not put off. */
+	uint64_t lines_wanted_ns;
 	size_t lines_len, bytes;
 	size_t known; /* number of bytes that were reported, compared when it is reported again */
 	struct code *prev, *next; /* in the owner's list */
@@ -52,10 +55,9 @@ struct python_codes {
 	struct lines_fetches *fetches; /* NULL until the first fetch */
 	struct crew *crew;
 	const uint64_t *execs;
-	u64 *told;          /* NULL: nothing can be asked for again */
-	uint32_t minute;    /* the current one, as of python_codes_rest() */
-	uint64_t second_ns; /* start of the current second of fetching */
-	size_t fetched;     /* bytes in that second */
+	u64 *told;       /* NULL: nothing can be asked for again */
+	uint64_t now_ns; /* as of python_codes_rest() */
+	uint32_t minute; /* of that time */
 	struct python_codes_stats stats;
 };
 

@@ -111,6 +111,7 @@ void python_codes_rest(struct python_codes *codes, uint64_t now_mono_ns)
 	uint32_t minute = (uint32_t)(now_mono_ns / (60 * NSEC_PER_SEC));
 	struct owner *owner, *next;
 
+	codes->now_ns = now_mono_ns;
 	if (minute == codes->minute)
 		return;
 	codes->minute = minute;

@@ -5,6 +5,7 @@
  */
 #include "python/python_lines_fetch.h"
 
+#include "base/clock.h"
 #include "base/shares.h"
 #include "bpf/execs.h"
 #include "proc/process_memory.h"
@@ -13,15 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each fetch under way holds a table of up to MAX_PROCESS_MEMORY_BYTES. */
-enum { MAX_FETCHES = 16 };
+enum {
+	MAX_FETCHES = 16, /* under way; each holds a table of up to MAX_PROCESS_MEMORY_BYTES */
+	/* A second: a program can have as many long tables as it likes, and they take the loop's
+	 * time. */
+	FETCHED_BYTES = 16 << 20,
+};
 
 struct lines_fetches {
 	struct crew *crew;
 	const uint64_t *execs;
 	lines_fetched_fn *fn;
 	void *ctx;
-	struct shares shares; /* of fetches under way */
+	struct shares under_way, bytes; /* by user; bytes of the current second */
+	uint64_t second_ns;             /* when that began */
 };
 
 struct fetch {
@@ -40,14 +46,23 @@ struct lines_fetches *lines_fetches_new(struct crew *crew, const uint64_t *execs
 	struct lines_fetches *fetches = calloc(1, sizeof(*fetches));
 
 	if (fetches)
-		*fetches = (struct lines_fetches){crew, execs, fn, ctx, {.whole = MAX_FETCHES}};
+		*fetches = (struct lines_fetches){
+			.crew = crew,
+			.execs = execs,
+			.fn = fn,
+			.ctx = ctx,
+			.under_way.whole = MAX_FETCHES,
+			.bytes.whole = FETCHED_BYTES,
+		};
 	return fetches;
 }
 
 void lines_fetches_free(struct lines_fetches *fetches)
 {
-	if (fetches)
-		shares_clear(&fetches->shares);
+	if (!fetches)
+		return;
+	shares_clear(&fetches->under_way);
+	shares_clear(&fetches->bytes);
 	free(fetches);
 }
 
@@ -76,7 +91,7 @@ static void done(struct crew_job *job, int err)
 	bool is_there = !err && !fetch->err &&
 	                !execs_since(fetch->fetches->execs, wanted->pid, wanted->mono_ns);
 
-	shares_give(&fetch->fetches->shares, job->owner, 1);
+	shares_give(&fetch->fetches->under_way, job->owner, 1);
 	fetch->fetches->fn(
 		&(struct lines_fetched){
 			.owner = job->owner,
@@ -111,13 +126,29 @@ static struct fetch *fetch_new(struct lines_fetches *fetches, const struct lines
 	return NULL;
 }
 
+static bool charge(struct lines_fetches *fetches, uint32_t owner, size_t bytes)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	if (now_ns - fetches->second_ns >= NSEC_PER_SEC) {
+		fetches->second_ns = now_ns;
+		shares_clear(&fetches->bytes);
+	}
+	if (!shares_take(&fetches->under_way, owner, 1))
+		return false;
+	if (shares_take(&fetches->bytes, owner, bytes))
+		return true;
+	shares_give(&fetches->under_way, owner, 1);
+	return false;
+}
+
 int lines_fetches_start(struct lines_fetches *fetches, const struct lines_wanted *wanted,
                         const struct lines_fetched *fetched)
 {
 	struct fetch *fetch;
 	int err = 0;
 
-	if (!shares_take(&fetches->shares, fetched->owner, 1))
+	if (!charge(fetches, fetched->owner, wanted->len))
 		return -EAGAIN;
 	fetch = fetch_new(fetches, wanted, fetched);
 	if (!fetch)
@@ -125,7 +156,8 @@ int lines_fetches_start(struct lines_fetches *fetches, const struct lines_wanted
 	else if (fetches->crew)
 		err = crew_submit(fetches->crew, &fetch->job);
 	if (err) {
-		shares_give(&fetches->shares, fetched->owner, 1);
+		shares_give(&fetches->under_way, fetched->owner, 1);
+		shares_give(&fetches->bytes, fetched->owner, wanted->len);
 		if (fetch)
 			fetch_free(fetch);
 		return err;

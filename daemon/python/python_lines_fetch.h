@@ -40,6 +40,7 @@ struct lines_wanted {
 };
 
 /* Starts a fetch. `fetched` has the user and the report, which is copied. -EAGAIN: too many fetches
- * are under way for that user, or for all users; -ENOMEM. */
+ * are under way for that user, or for all users, or too many bytes were fetched in this second;
+ * -ENOMEM. */
 int lines_fetches_start(struct lines_fetches *fetches, const struct lines_wanted *wanted,
                         const struct lines_fetched *fetched);

@@ -7,6 +7,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "object/reach.h"
 #include "python/python_codes.h"
 
@@ -229,6 +230,52 @@ START_TEST(long_tables_that_are_gone)
 }
 END_TEST
 
+/* A user's long tables do not use up what others may have fetched. What is put off is reported
+ * again a while later. */
+START_TEST(users_have_shares_of_fetching)
+{
+	enum { TABLE = 1 << 20, TABLES = 20, ANOTHER = TABLES + 1 };
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(64 << 20);
+	_cleanup_free_ u64 *sent = calloc(PYTHON_SENT, sizeof(*sent));
+	_cleanup_free_ uint8_t *table = malloc(TABLE);
+	struct python_codes_stats stats;
+	struct runtime_frame place;
+	struct told told;
+
+	ck_assert_ptr_nonnull(sent);
+	ck_assert_ptr_nonnull(table);
+	for (size_t i = 0; i < TABLE; i++)
+		table[i] = i % 3 ? 0 : 0xd8;
+	told = told_long(table);
+	told.code.lines_bytes = TABLE;
+	python_codes_told_in(codes, sent);
+	python_codes_rest(codes, 100 * NSEC_PER_SEC);
+	for (told.code.signature = 1; told.code.signature <= TABLES; told.code.signature++) {
+		sent[told.code.signature] = told.code.signature;
+		ck_assert_int_eq(tell_of(codes, 1, &told), 0);
+	}
+	python_codes_get_stats(codes, &stats);
+	ck_assert_uint_gt(stats.lines_put_off, 0);
+	told.code.signature = ANOTHER;
+	ck_assert_int_eq(tell_of(codes, 2, &told), 0);
+	ck_assert(python_codes_find(codes, ANOTHER, 2 * 4000, &place));
+	ck_assert_uint_eq(place.line, 10 + 4001);
+	/* The last of the first user's. */
+	ck_assert(python_codes_find(codes, TABLES, 2 * 4000, &place));
+	ck_assert_uint_eq(place.line, 0);
+	ck_assert_uint_eq(sent[TABLES], TABLES);
+	python_codes_rest(codes, 111 * NSEC_PER_SEC);
+	ck_assert(python_codes_find(codes, 1, 0, &place));
+	ck_assert(python_codes_find(codes, TABLES, 0, &place));
+	ck_assert_uint_eq(sent[1], 1);
+	ck_assert_uint_eq(sent[TABLES], 0);
+	told.code.signature = TABLES;
+	ck_assert_int_eq(tell_of(codes, 3, &told), 0);
+	ck_assert(python_codes_find(codes, TABLES, 2 * 4000, &place));
+	ck_assert_uint_eq(place.line, 10 + 4001);
+}
+END_TEST
+
 /* In 3.8 and 3.9 the last line holds behind the end of a table, but not behind a truncation. */
 START_TEST(cut_pairs)
 {
@@ -365,6 +412,7 @@ Suite *python_codes_suite(void)
 	tcase_add_test(tcase, long_tables_are_fetched);
 	tcase_add_test(tcase, long_tables_are_fetched_by_a_crew);
 	tcase_add_loop_test(tcase, long_tables_that_are_gone, 0, 7);
+	tcase_add_test(tcase, users_have_shares_of_fetching);
 	tcase_add_loop_test(tcase, cut_pairs, 0, 2);
 	tcase_add_test(tcase, keeps_one_without_room);
 	tcase_add_loop_test(tcase, lies_are_refused, 0, sizeof(breaks) / sizeof(breaks[0]));
