@@ -160,12 +160,29 @@ void python_programs_sweep(struct python_programs *programs, const struct python
 	}
 }
 
-struct python_program *python_programs_due(const struct python_programs *programs)
+void python_programs_note(struct python_programs *programs, const struct python_program *program,
+                          uint64_t cost_ns)
+{
+	turns_note(&programs->turns, program->owner, cost_ns);
+}
+
+struct python_program *python_programs_due(struct python_programs *programs, uint64_t now)
 {
 	struct python_program *program, *next, *first = NULL;
+	uint64_t least = 0;
 
-	HASH_ITER (hh, programs->by_key, program, next)
-		if (program->due_ns && (!first || program->due_ns < first->due_ns))
-			first = program;
+	turns_age(&programs->turns, now);
+	HASH_ITER (hh, programs->by_key, program, next) {
+		uint64_t used = UINT64_MAX; /* not due yet: behind all that are */
+
+		if (!program->due_ns)
+			continue;
+		if (program->due_ns <= now)
+			used = turns_used(&programs->turns, program->owner);
+		if (first && (used > least || (used == least && program->due_ns >= first->due_ns)))
+			continue;
+		first = program;
+		least = used;
+	}
 	return first;
 }

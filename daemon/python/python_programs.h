@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/shares.h"
+#include "base/turns.h"
 #include "cpython/python_names.h"
 #include "base/table.h"
 
@@ -45,6 +46,7 @@ struct python_programs {
 	struct python_program *by_key;
 	size_t threads, named;                       /* of all programs */
 	struct shares program_shares, thread_shares; /* by user */
+	struct turns turns;                          /* CPU time of readings, by user */
 	uint64_t swept_ns;
 };
 
@@ -72,5 +74,9 @@ void python_program_give_ident(struct python_program *program, struct python_pro
  * without threads, except for `kept`. */
 void python_programs_sweep(struct python_programs *programs, const struct python_program *kept,
                            uint64_t now);
-/* The program that has been due for longest, or is due next; NULL: no program is. */
-struct python_program *python_programs_due(const struct python_programs *programs);
+/* Charges the user for a reading of the program. */
+void python_programs_note(struct python_programs *programs, const struct python_program *program,
+                          uint64_t cost_ns);
+/* Of the programs that are due, one of the user whose readings cost least lately: that which has
+ * been due for longest. If none is due yet, the one that is due next; NULL: there is none. */
+struct python_program *python_programs_due(struct python_programs *programs, uint64_t now);

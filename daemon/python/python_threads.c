@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program that is to be read has a due time. One program is read at a time, the one that has been
- * due for longest. The cost of a reading is its worker's CPU time: the more a program costs, the
- * less often it is read, and all programs share a budget.
+ * A program that is to be read has a due time. One program is read at a time, and users take turns.
+ * The cost of a reading is its worker's CPU time: the more a program costs, the less often it is
+ * read, and all programs share a budget.
  */
 #include "python/python_threads.h"
 
@@ -225,7 +225,7 @@ static void go_on(struct python_threads *threads)
 
 	earn(threads, now);
 	while (!threads->stopped && !threads->program &&
-	       (program = python_programs_due(&threads->programs))) {
+	       (program = python_programs_due(&threads->programs, now))) {
 		if (program->due_ns > now) {
 			arm(threads, program->due_ns, now);
 			return;
@@ -287,6 +287,7 @@ static void note_cost(struct python_threads *threads, struct python_program *pro
 	program->rest_ns = program->has_names ? REST_NS : program->rest_ns * 2;
 	if (program->rest_ns > SLOW_NS)
 		program->rest_ns = SLOW_NS;
+	python_programs_note(&threads->programs, program, cost_ns);
 	threads->budget_ns -= cost_ns < threads->budget_ns ? cost_ns : threads->budget_ns;
 	threads->stats.threads_readings++;
 	threads->stats.threads_reading_seconds += cost_ns;
@@ -316,6 +317,7 @@ static void on_read(struct job *job)
 	program->read_ns = now;
 	if (!threads->reading) {
 		program->cost_ns = HUNG_COST_NS;
+		python_programs_note(&threads->programs, program, HUNG_COST_NS);
 		threads->stats.threads_readings_hung++;
 	}
 	if (threads->reading && take_reading(threads, program))

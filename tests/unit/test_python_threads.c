@@ -10,6 +10,7 @@
 #include "bpf/execs.h"
 #include "cpython/python_names.h"
 #include "object/reach.h"
+#include "python/python_programs.h"
 #include "tests/unit/python_memory.h"
 #include "tests/unit/suites.h"
 
@@ -289,6 +290,44 @@ START_TEST(users_have_shares)
 }
 END_TEST
 
+static struct python_program *add_due(struct python_programs *programs, uint32_t owner,
+                                      uint64_t due_ns)
+{
+	struct python_program *program =
+		python_programs_add(programs, (uint32_t)due_ns, IMAGE, owner);
+
+	ck_assert_ptr_nonnull(program);
+	program->due_ns = due_ns;
+	return program;
+}
+
+/* A user with programs that are slow to read waits for others, and not they for that user. */
+START_TEST(users_take_turns)
+{
+	const uint64_t cost_ns = 30 * NSEC_PER_MSEC;
+	struct python_programs programs;
+	struct python_program *slow[3], *quick;
+
+	python_programs_init(&programs);
+	ck_assert_ptr_null(python_programs_due(&programs, 10));
+	for (uint32_t i = 0; i < 3; i++)
+		slow[i] = add_due(&programs, 1, i + 1);
+	quick = add_due(&programs, 2, 6);
+	ck_assert_ptr_eq(python_programs_due(&programs, 10), slow[0]);
+	python_programs_note(&programs, slow[0], cost_ns);
+	slow[0]->due_ns = 0;
+	ck_assert_ptr_eq(python_programs_due(&programs, 10), quick);
+	/* Only what is due. */
+	ck_assert_ptr_eq(python_programs_due(&programs, 5), slow[1]);
+	ck_assert_ptr_eq(python_programs_due(&programs, 0), slow[1]);
+	python_programs_note(&programs, quick, 2 * cost_ns);
+	ck_assert_ptr_eq(python_programs_due(&programs, 10), slow[1]);
+	slow[1]->due_ns = slow[2]->due_ns = 0;
+	ck_assert_ptr_eq(python_programs_due(&programs, 10), quick);
+	python_programs_release(&programs);
+}
+END_TEST
+
 START_TEST(other_records_are_left_alone)
 {
 	_cleanup_(fixture_release) struct fixture fixture;
@@ -329,6 +368,7 @@ Suite *python_threads_suite(void)
 	tcase_add_test(tcase, a_program_that_is_not_known_is_not_read);
 	tcase_add_test(tcase, there_is_room_for_so_many);
 	tcase_add_test(tcase, users_have_shares);
+	tcase_add_test(tcase, users_take_turns);
 	tcase_add_test(tcase, other_records_are_left_alone);
 	tcase_add_test(tcase, stops_while_a_program_is_read);
 	suite_add_tcase(suite, tcase);
