@@ -2,6 +2,7 @@
 #include "reader/living.h"
 
 #include "base/clock.h"
+#include "reader/process_time.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -69,16 +70,6 @@ static uint64_t ended_ns(void)
 	return ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
 }
 
-static uint64_t living_ns(pid_t pid)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
-		return 0;
-	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_nsec;
-}
-
 /* The kernel reports the time of ended processes in whole microseconds, so the sum could
  * decrease. */
 uint64_t living_cpu_ns(void)
@@ -88,7 +79,7 @@ uint64_t living_cpu_ns(void)
 	pthread_mutex_lock(&all.lock);
 	ns = ended_ns();
 	for (size_t i = 0; i < all.count; i++)
-		ns += living_ns(all.pids[i]);
+		ns += process_cpu_ns(all.pids[i]);
 	if (all.told_ns < ns)
 		all.told_ns = ns;
 	ns = all.told_ns;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "reader/lingering.h"
 #include "reader/living.h"
+#include "reader/process_time.h"
 #include "reader/serve.h"
 
 #include <errno.h>
@@ -23,7 +24,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum {
 	MAX_ERRNO = 4095,
@@ -141,26 +141,40 @@ static int check_standing(struct reader_process *process)
 	return process->standing_ns >= may_stand_ns ? -EOWNERDEAD : 0;
 }
 
-/* Waits in short steps, to notice a cancellation, which does not wake the thread. When the daemon,
- * and not the process, was stopped meanwhile, the deadline moves by that time. */
+/* Where the deadline is by now. It moves when the daemon is stopped, and when the process waits for
+ * a CPU, which is looked up only once the deadline seems to have come. */
+static uint64_t end_ns(struct reader_process *process, uint64_t until_ns)
+{
+	uint64_t waited_ns;
+
+	until_ns += process->stopped_ns;
+	if (process->max_wait_ns && clock_mono_ns() >= until_ns + process->waited_ns) {
+		waited_ns = process_wait_ns(process->pid);
+		waited_ns -= waited_ns > process->before_ns ? process->before_ns : waited_ns;
+		process->waited_ns =
+			waited_ns < process->max_wait_ns ? waited_ns : process->max_wait_ns;
+	}
+	return until_ns + process->waited_ns;
+}
+
+/* Waits in short steps, to notice a cancellation, which does not wake the thread. */
 static int wait_for_process(struct reader_process *process, short events, uint64_t until_ns)
 {
 	uint64_t begun = clock_mono_ns(), look_up_ns = begun + patience_ns;
+	uint64_t last_ns = end_ns(process, until_ns);
 
 	if (__atomic_load_n(&process->cancelled, __ATOMIC_RELAXED))
 		return -ECANCELED;
-	until_ns += process->stopped_ns;
-	bool is_last = look_up_ns >= until_ns;
-	int err = wait_for(process->socket, events, is_last ? until_ns : look_up_ns);
+	int err = wait_for(process->socket, events, last_ns < look_up_ns ? last_ns : look_up_ns);
 	uint64_t waited_ns = clock_mono_ns() - begun;
-	if (waited_ns > patience_ns + stopped_at_least_ns) {
+	bool was_stopped = waited_ns > patience_ns + stopped_at_least_ns;
+	if (was_stopped)
 		process->stopped_ns += waited_ns - patience_ns;
-		is_last = false;
-	}
 	if (err != -ETIMEDOUT)
 		return err;
 	err = check_standing(process);
-	return err == 0 && is_last ? -ETIMEDOUT : err;
+	return err == 0 && !was_stopped && clock_mono_ns() >= end_ns(process, until_ns) ? -ETIMEDOUT
+	                                                                                : err;
 }
 
 static int failure_of(int error)
@@ -266,6 +280,7 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
 	process->name = program->name;
 	process->user = 0;
 	process->stopped_ns = process->standing_ns = 0;
+	process->waited_ns = process->max_wait_ns = 0;
 	err = process->pidfd < 0 ? -EMFILE : wait_until_confined(process, until_ns);
 	if (err < 0)
 		reader_process_stop(process);
@@ -321,16 +336,6 @@ static bool was_killed_by_others(const struct reader_process *process)
 		;
 	return info.si_pid && (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) &&
 	       !is_own_fault(info.si_status);
-}
-
-static uint64_t cpu_ns(const struct reader_process *process)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(process->pid, &clock) || clock_gettime(clock, &time))
-		return 0;
-	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_nsec;
 }
 
 static int send_head(struct reader_process *process, const struct reader_question *question,
@@ -401,21 +406,29 @@ static int exchange(struct reader_process *process, const struct reader_question
 	return 0;
 }
 
-int reader_process_ask(struct reader_process *process, const struct reader_question *question,
-                       uint64_t until_ns, struct reader_reply *ret_reply)
+/* `used_ns`: on a CPU; `took_ns`: in all, without the time for which the daemon was stopped. */
+static int why_late(const struct reader_process *process, uint64_t used_ns, uint64_t took_ns)
 {
-	uint64_t begun_ns = clock_mono_ns(), used_ns = cpu_ns(process);
+	/* It may not have had the CPU for as long as its deadline. */
+	if (process->max_wait_ns && process->waited_ns == process->max_wait_ns)
+		return -EBUSY;
+	return used_ns < (took_ns - process->waited_ns) / WORKING_PART ? -ETIME : -ETIMEDOUT;
+}
 
-	process->stopped_ns = process->standing_ns = 0;
-	int err = exchange(process, question, until_ns, ret_reply);
+int reader_process_ask(struct reader_process *process, const struct reader_question *question,
+                       const struct reader_time *time, struct reader_reply *ret_reply)
+{
+	uint64_t begun_ns = clock_mono_ns(), used_ns = process_cpu_ns(process->pid);
+
+	process->stopped_ns = process->standing_ns = process->waited_ns = 0;
+	process->max_wait_ns = time->longest_ns > time->ns ? time->longest_ns - time->ns : 0;
+	process->before_ns = process->max_wait_ns ? process_wait_ns(process->pid) : 0;
+	int err = exchange(process, question, begun_ns + time->ns, ret_reply);
 
 	if (err == -EPIPE && was_killed_by_others(process))
 		return -EOWNERDEAD;
-	if (err == -ETIMEDOUT) {
-		uint64_t took_ns = clock_mono_ns() - begun_ns - process->stopped_ns;
-
-		used_ns = cpu_ns(process) - used_ns;
-		return used_ns < took_ns / WORKING_PART ? -ETIME : -ETIMEDOUT;
-	}
+	if (err == -ETIMEDOUT)
+		return why_late(process, process_cpu_ns(process->pid) - used_ns,
+		                clock_mono_ns() - begun_ns - process->stopped_ns);
 	return err;
 }

@@ -25,6 +25,9 @@ struct reader_process {
 	uint64_t user;    /* READER_USER() of the user of the last file asked about; 0: no user */
 	/* During this question: how long the daemon was, and the process has been, stopped. */
 	uint64_t stopped_ns, standing_ns;
+	/* The same: how long the process waited for a CPU, and how much of that the deadline may
+	 * move; before_ns: its waits before this question. */
+	uint64_t waited_ns, max_wait_ns, before_ns;
 	enum reader_way way; /* set before the start */
 	bool cancelled;      /* set by any thread; ends all waits */
 };
@@ -50,6 +53,12 @@ struct reader_question {
 	struct reader_piece pieces[READER_PIECES];
 };
 
+/* The time for an answer. */
+struct reader_time {
+	uint64_t ns;         /* the deadline */
+	uint64_t longest_ns; /* if longer, waits for a CPU do not count, but only until then */
+};
+
 struct reader_reply {
 	int error;      /* from the process: 0 or a negative errno */
 	uint8_t *bytes; /* not checked yet; the caller must free() them */
@@ -63,11 +72,12 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
                          uint64_t until_ns);
 void reader_process_stop(struct reader_process *process);
 
-/* Asks a question. `until_ns` is of CLOCK_MONOTONIC; it moves when the daemon is stopped meanwhile,
- * for example by SIGSTOP. Failures of the process: -EPIPE when it died, -ETIMEDOUT when it missed
- * the deadline although it worked, -EBADMSG when its answer is malformed. Failures caused from
- * outside: -EOWNERDEAD when another process, or the kernel for lack of memory, killed it or stopped
- * it for a second; -ETIME when it missed the deadline and used little CPU time, because it was
- * starved or blocked in a file system. -ECANCELED, -ENOMEM and others are errors of the daemon. */
+/* Asks a question. The deadline moves when the daemon is stopped meanwhile, for example by SIGSTOP.
+ * Failures of the process: -EPIPE when it died, -ETIMEDOUT when it missed the deadline although it
+ * worked, -EBADMSG when its answer is malformed. Failures caused from outside: -EOWNERDEAD when
+ * another process, or the kernel for lack of memory, killed it or stopped it for a second; -EBUSY
+ * when it waited for a CPU until `longest_ns`; -ETIME when it missed the deadline and used little
+ * CPU time, because it was held or blocked in a file system. -ECANCELED, -ENOMEM and others are
+ * errors of the daemon. */
 int reader_process_ask(struct reader_process *process, const struct reader_question *question,
-                       uint64_t until_ns, struct reader_reply *ret_reply);
+                       const struct reader_time *time, struct reader_reply *ret_reply);

@@ -14,26 +14,32 @@
 
 enum {
 	DEADLINE_SECONDS = 30, /* the DWARF of a browser takes 10 */
+	LONGEST_TIMES = 4,     /* the deadline, where the process waits for a CPU */
 	MAX_FAILED_FILES = 1024,
+	/* How long a file is not asked about after its process was disturbed: a minute. Otherwise a
+	 * file whose processes are killed for lack of memory would cost a process each time. Twice
+	 * as long each time that the process waited for a CPU, up to an hour: a user can both have
+	 * a file that takes for ever and keep the CPUs busy. */
+	ASIDE_TIMES = 2, /* the deadline */
+	MAX_DOUBLINGS = 6,
 };
 
 /* The time between attempts to start a process after a failure; it doubles each time. */
 static const uint64_t first_wait_ns = NSEC_PER_SEC, longest_wait_ns = 60 * NSEC_PER_SEC;
-/* After its process was disturbed from outside, a file is not asked about for this time. Otherwise
- * a file whose processes are killed for lack of memory would cost a process each time. */
-static const uint64_t aside_ns = 60 * NSEC_PER_SEC;
 
 struct failed_file {
 	uint64_t file;
 	uint32_t jobs;     /* bit mask of the jobs that it is given up for */
 	uint64_t until_ns; /* until then it is put aside for all jobs */
 	bool late;         /* because its process did nothing until the deadline */
+	uint8_t starved;   /* how often its process waited for a CPU, since it was last answered */
 };
 _Static_assert(READER_JOB_COUNT <= 32, "a bit each");
 
 struct reader {
 	struct reader_program program;
 	uint64_t deadline_ns, hurry_ns; /* hurry_ns: 0 for none */
+	uint64_t longest_ns;            /* 0: a multiple of the deadline */
 	uint64_t user;                  /* READER_USER() of the files; 0: no user */
 	struct reader_process process;
 	int start_error;            /* of the last start, logged once; 0: none */
@@ -67,6 +73,11 @@ void reader_free(struct reader *reader)
 void reader_deadline(struct reader *reader, uint64_t ns)
 {
 	reader->deadline_ns = ns;
+}
+
+void reader_longest(struct reader *reader, uint64_t ns)
+{
+	reader->longest_ns = ns;
 }
 
 void reader_hurry(struct reader *reader, uint64_t ns)
@@ -164,9 +175,19 @@ static void put_aside(struct reader *reader, const struct reader_query *query, i
 	if (query->no_file)
 		return;
 	struct failed_file *failed = note_failed(reader, query->file);
+	unsigned int doublings = err == -EBUSY ? failed->starved : 0;
 
-	failed->until_ns = clock_mono_ns() + aside_ns;
+	failed->until_ns = clock_mono_ns() + (ASIDE_TIMES * reader->deadline_ns << doublings);
 	failed->late |= err == -ETIME;
+	failed->starved += err == -EBUSY && failed->starved < MAX_DOUBLINGS;
+}
+
+static void note_answer(struct reader *reader, const struct reader_query *query)
+{
+	struct failed_file *failed = query->no_file ? NULL : find_failed(reader, query->file);
+
+	if (failed)
+		failed->starved = 0;
 }
 
 static void wait_longer(struct reader *reader)
@@ -219,7 +240,7 @@ static bool is_failure(int err)
 /* Whether neither of them failed. */
 static bool is_disturbance(int err)
 {
-	return err == -EOWNERDEAD || err == -ETIME;
+	return err == -EOWNERDEAD || err == -ETIME || err == -EBUSY;
 }
 
 /* Errors that only the daemon can produce. A process that works correctly never sends them; one
@@ -247,22 +268,27 @@ static int check(const struct reader_query *query, struct reader_reply *reply)
 	return err;
 }
 
-static uint64_t until_ns(const struct reader *reader, const struct reader_query *query)
+/* Waits for a CPU count where somebody waits for the answer, and where no file would be given up.
+ */
+static struct reader_time time_for(const struct reader *reader, const struct reader_query *query)
 {
 	uint64_t ns = reader->hurry_ns ?: reader->deadline_ns;
 
 	if (query->deadline_ns && query->deadline_ns < ns)
 		ns = query->deadline_ns;
-	return clock_mono_ns() + ns;
+	if (reader->hurry_ns || query->deadline_ns || query->no_file)
+		return (struct reader_time){.ns = ns};
+	return (struct reader_time){ns, reader->longest_ns ?: LONGEST_TIMES * ns};
 }
 
 /* -EIO when the process failed over this file, -EAGAIN when another file may have been the cause;
- * -EOWNERDEAD and -ETIME as reader_process_ask(); -ETIMEDOUT when hurry_ns is exceeded. */
+ * -EOWNERDEAD, -ETIME and -EBUSY as reader_process_ask(); -ETIMEDOUT when hurry_ns is exceeded. */
 static int ask_once(struct reader *reader, const struct reader_query *query,
                     struct reader_reply *ret_reply)
 {
 	if (__atomic_load_n(&reader->process.cancelled, __ATOMIC_RELAXED))
 		return -ECANCELED;
+	const struct reader_time time = time_for(reader, query);
 	int err = start(reader);
 	bool used = reader->used;
 
@@ -270,8 +296,7 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	if (err < 0)
 		return err;
 	reader->process.user = reader->user;
-	err = reader_process_ask(&reader->process, &query->question, until_ns(reader, query),
-	                         ret_reply);
+	err = reader_process_ask(&reader->process, &query->question, &time, ret_reply);
 	if (err == 0)
 		err = check(query, ret_reply);
 	reader->used = true;
@@ -323,6 +348,7 @@ int reader_ask(struct reader *reader, const struct reader_query *query,
 	}
 	if (err < 0)
 		return err;
+	note_answer(reader, query);
 	if (reply.error) {
 		free(reply.bytes);
 		return reply.error;

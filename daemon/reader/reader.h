@@ -55,6 +55,10 @@ struct reader *reader_new(const struct reader_program *program);
 void reader_free(struct reader *reader); /* ends the process */
 DEFINE_CLEANUP(struct reader *, reader_free)
 void reader_deadline(struct reader *reader, uint64_t ns); /* of one answer */
+/* The deadline does not count the time for which the process waits for a CPU, if the question is
+ * about a file and there is no reader_hurry(); after `ns` in all, the answer is not waited for any
+ * more. By default four times the deadline. */
+void reader_longest(struct reader *reader, uint64_t ns);
 /* The time of a first attempt when many files wait for the same reader; a file that needs more
  * waits behind the others. */
 #define READER_FIRST_NS (5 * NSEC_PER_SEC)
@@ -89,7 +93,8 @@ pid_t reader_pid(const struct reader *reader); /* 0: no process runs */
  * -ECHILD does not concern the file. Either the process cannot be started, or too many linger: this
  * is logged, and not tried again for a second, later up to a minute. Or the process was killed from
  * outside twice, or kept from working for the whole deadline: then the file is not asked about for
- * a minute.
+ * a minute. Or the CPUs were so busy that the process had none for as long as its deadline: then
+ * for a minute, for two the next time, and so on up to an hour.
  *
  * Other errors: -ECANCELED, -ENOMEM, and the error that the process answers. That is none of the
  * above and not -EAGAIN, -EBUSY, -EINTR, -EPIPE or -ETIMEDOUT: such an answer counts as malformed.

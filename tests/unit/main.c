@@ -32,11 +32,11 @@ static bool is_endless(const struct reading *reading)
 	       query->file == ENDLESS_FILE;
 }
 
-static void work_for(uint64_t ns)
+static void work_for(clockid_t clock, uint64_t ns)
 {
-	uint64_t until_ns = clock_mono_ns() + ns;
+	uint64_t until_ns = clock_ns(clock) + ns;
 
-	while (clock_mono_ns() < until_ns)
+	while (clock_ns(clock) < until_ns)
 		;
 }
 
@@ -55,7 +55,9 @@ static int answer(struct reading *reading, struct buf *out)
 	if (reading->job == READER_DEMANGLE && has(reading, MORTAL_NAME))
 		__builtin_trap();
 	if (reading->job == READER_DEMANGLE && has(reading, SLOW_NAME))
-		work_for(SLOW_SECONDS * NSEC_PER_SEC);
+		work_for(CLOCK_MONOTONIC, SLOW_SECONDS * NSEC_PER_SEC);
+	if (reading->job == READER_DEMANGLE && has(reading, BUSY_NAME))
+		work_for(CLOCK_PROCESS_CPUTIME_ID, BUSY_MS * NSEC_PER_MSEC);
 	while ((reading->job == READER_DEMANGLE && has(reading, ENDLESS_NAME)) ||
 	       is_endless(reading))
 		__asm__ volatile("");

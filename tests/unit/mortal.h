@@ -15,4 +15,7 @@
 /* A question that contains this takes SLOW_SECONDS. */
 #define SLOW_NAME    "4slow"
 #define SLOW_SECONDS 5
+/* A question that contains this takes BUSY_MS of CPU time. */
+#define BUSY_NAME    "4busy"
+#define BUSY_MS      500
 #define ENDLESS_FILE 0xE2D1E55

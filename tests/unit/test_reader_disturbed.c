@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A reader process that other processes stop, kill or hold, which is not the fault of a file.
+ * A reader process that other processes stop, kill or hold, or keep from the CPUs, which is not the
+ * fault of a file.
  */
 #include "reader/reader.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "reader/process_time.h"
+#include "tests/unit/lacks.h"
 #include "tests/unit/mortal.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,20 +33,27 @@ static int accept_all(const uint8_t *bytes, size_t len, void *ctx)
 	return 0;
 }
 
-/* Asks about the file with that number; the process answers -ENOENT. */
-static int ask(struct reader *reader, uint64_t file)
+static int ask_name(struct reader *reader, const char *name, uint64_t file)
 {
-	static const char question[] = ERRING_NAME "2";
 	const struct reader_query query = {
 		.question = {.job = READER_DEMANGLE,
 	                     .fds = {-1, -1, -1},
-	                     .pieces = {{question, sizeof(question)}}},
+	                     .pieces = {{name, strlen(name) + 1}}},
 		.file = file,
 		.check = accept_all,
 	};
 	struct reader_reply reply;
+	int err = reader_ask(reader, &query, &reply);
 
-	return reader_ask(reader, &query, &reply);
+	if (err == 0)
+		free(reply.bytes);
+	return err;
+}
+
+/* Asks about the file with that number; the process answers -ENOENT. */
+static int ask(struct reader *reader, uint64_t file)
+{
+	return ask_name(reader, ERRING_NAME "2", file);
 }
 
 static void nap(uint64_t ms)
@@ -103,24 +116,16 @@ static pid_t killer(void)
 START_TEST(killed_by_others)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
-	struct reader_query query = {
-		.question = {.job = READER_DEMANGLE,
-	                     .fds = {-1, -1, -1},
-	                     .pieces = {{ENDLESS_NAME, sizeof(ENDLESS_NAME)}}},
-		.file = 77,
-		.check = accept_all,
-	};
-	struct reader_reply reply;
 
 	pid_t pid = killer();
-	int err = reader_ask(reader, &query, &reply);
+	int err = ask_name(reader, ENDLESS_NAME, 77);
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert_int_eq(err, -ECHILD);
 	struct reader_stats stats = stats_of_reader(reader);
 	ck_assert_uint_eq(stats.disturbed, 2);
 	ck_assert_uint_eq(stats.crashes + stats.files_failed, 0);
-	ck_assert_int_eq(reader_ask(reader, &query, &reply), -ECHILD);
+	ck_assert_int_eq(ask_name(reader, ENDLESS_NAME, 77), -ECHILD);
 	ck_assert_uint_eq(stats_of_reader(reader).starts, 2);
 	ck_assert_int_eq(ask(reader, 1), -ENOENT);
 }
@@ -162,14 +167,118 @@ START_TEST(kept_from_working)
 }
 END_TEST
 
+enum { MAX_HOGS = 15 };
+
+/* Processes that share one CPU with this one and its children. Each is a session of its own,
+ * because the scheduler may share the CPU among sessions. */
+static pid_t hogs[MAX_HOGS];
+
+static void start_hogs(size_t count)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	for (size_t i = 0; i < count; i++) {
+		hogs[i] = fork();
+		ck_assert_int_ge(hogs[i], 0);
+		if (hogs[i])
+			continue;
+		if (setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL))
+			_exit(1);
+		for (;;)
+			;
+	}
+}
+
+static void stop_hogs(void)
+{
+	for (size_t i = 0; i < MAX_HOGS && hogs[i] > 0; i++) {
+		kill(hogs[i], SIGKILL);
+		waitpid(hogs[i], NULL, 0);
+		hogs[i] = 0;
+	}
+}
+
+static bool waits_are_not_counted(void)
+{
+	nap(200);
+	return host_lacks(process_wait_ns(hogs[0]) > 0, "counts of waits for a CPU (SCHED_INFO)");
+}
+
+/* The process has the CPU for a part of the time only, and answers long after its deadline. */
+START_TEST(late_for_want_of_a_cpu)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+
+	start_hogs(3);
+	ck_assert_int_eq(ask(reader, 1), -ENOENT);
+	if (waits_are_not_counted())
+		return;
+	reader_deadline(reader, 2 * BUSY_MS * NSEC_PER_MSEC);
+	reader_longest(reader, 50 * NSEC_PER_SEC);
+	uint64_t begun = clock_mono_ns();
+	ck_assert_int_eq(ask_name(reader, ERRING_NAME "2 " BUSY_NAME, 1), -ENOENT);
+	ck_assert_uint_ge(clock_mono_ns() - begun, 2 * BUSY_MS * NSEC_PER_MSEC);
+	struct reader_stats stats = stats_of_reader(reader);
+	ck_assert_uint_eq(stats.starts, 1);
+	ck_assert_uint_eq(stats.disturbed + stats.crashes + stats.files_failed, 0);
+	/* One that has used its time on the CPU is given up. */
+	reader_deadline(reader, BUSY_MS * NSEC_PER_MSEC / 2);
+	ck_assert_int_eq(ask_name(reader, ENDLESS_NAME, 2), -EIO);
+	ck_assert_uint_eq(stats_of_reader(reader).files_failed, 1);
+}
+END_TEST
+
+/* Asks about an endless file, with a process that has been started before. */
+static int ask_hurried(struct reader *reader)
+{
+	reader_deadline(reader, 30 * NSEC_PER_SEC);
+	ck_assert_int_eq(ask(reader, 1), -ENOENT);
+	reader_deadline(reader, 300 * NSEC_PER_MSEC);
+	return ask_name(reader, ENDLESS_NAME, 2);
+}
+
+/* The process has next to nothing of the CPU, each time. The file is put aside, for longer each
+ * time, and is asked about again when the CPU is free. */
+START_TEST(kept_from_the_cpus)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+
+	start_hogs(MAX_HOGS);
+	if (waits_are_not_counted())
+		return;
+	reader_longest(reader, 600 * NSEC_PER_MSEC);
+	for (uint64_t times = 1; times <= 3; times++) {
+		ck_assert_int_eq(ask_hurried(reader), -ECHILD);
+		struct reader_stats stats = stats_of_reader(reader);
+		ck_assert_uint_eq(stats.disturbed, times);
+		ck_assert_uint_eq(stats.crashes + stats.files_failed, 0);
+		/* It is put aside now, which costs no process. */
+		ck_assert_int_eq(ask_name(reader, ENDLESS_NAME, 2), -ECHILD);
+		ck_assert_uint_eq(stats_of_reader(reader).disturbed, times);
+		nap(600 << (times - 1));
+	}
+	stop_hogs();
+	reader_longest(reader, 30 * NSEC_PER_SEC);
+	ck_assert_int_eq(ask_hurried(reader), -EIO);
+	ck_assert_uint_eq(stats_of_reader(reader).files_failed, 1);
+}
+END_TEST
+
 Suite *disturbed_suite(void)
 {
 	Suite *suite = suite_create("disturbed");
-	TCase *all = tcase_create("all");
+	TCase *all = tcase_create("all"), *busy = tcase_create("busy");
 
 	tcase_add_test(all, stopped_by_others);
 	tcase_add_test(all, killed_by_others);
 	tcase_add_test(all, kept_from_working);
+	tcase_add_checked_fixture(busy, NULL, stop_hogs);
+	tcase_add_test(busy, late_for_want_of_a_cpu);
+	tcase_add_test(busy, kept_from_the_cpus);
 	suite_add_tcase(suite, all);
+	suite_add_tcase(suite, busy);
 	return suite;
 }
