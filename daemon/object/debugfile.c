@@ -120,6 +120,7 @@ static int check_file(int *fd, const char *path, void *ctx)
 		/* Stop at an unfinished checksum, so that the next call continues there and starts
 		 * no other one. */
 		return wanted->unfinished ? 0 : -ESTALE;
+	debug->user = object->user;
 	debug->pid = object->pid;
 	debug->root = object->root;
 	wanted->found = TAKE_PTR(debug);
@@ -163,10 +164,4 @@ int debugfile_open_some(const struct object *object, const struct links *links,
 		return err;
 	*ret_debug = wanted.found;
 	return wanted.unfinished ? -EAGAIN : 0;
-}
-
-int debugfile_open(const struct object *object, const struct links *links,
-                   struct object **ret_debug)
-{
-	return debugfile_open_some(object, links, NULL, ret_debug);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The search for separate debug files: first on this host, then on the servers.
+ * The search for separate debug files: first on this host, then on the servers. Their file systems
+ * may hang, so they are opened on a thread aside, and only descriptors come back.
  */
 #include "symbolize/debug_files.h"
 
@@ -30,55 +31,88 @@ static struct object *open_fetched(const struct object *object, struct fetch *fe
 	if (fd < 0 || object_open_fd(fd, object->path, &debug) < 0 ||
 	    strcmp(debug->build_id, object->build_id) != 0)
 		return NULL;
+	debug->user = object->user;
 	return TAKE_PTR(debug);
 }
 
 static bool is_due(const struct debug_files *files)
 {
+	bool may_change = files->is_late || (!files->has_dwarf && !files->debug);
+
 	return !files->looked_ns ||
-	       (!files->has_dwarf && clock_mono_ns() - files->looked_ns >= LOOK_AGAIN_NS);
+	       (may_change && clock_mono_ns() - files->looked_ns >= LOOK_AGAIN_NS);
 }
 
-static void look_for_debug(struct debug_files *files, const struct object *object,
-                           const struct links *links, uint64_t *check_ns)
+/* A search that was refused has cost nothing, so the next call searches. */
+static void note_search(struct debug_files *files, int err)
 {
-	files->checks.left_ns = *check_ns;
-	int err = debugfile_open_some(object, links, &files->checks, &files->debug);
-	*check_ns = files->checks.left_ns;
-	if (err < 0)
-		files->debug = NULL;
-	if (err == -EAGAIN)
+	files->is_late = err == -ETIMEDOUT || err == -EBUSY;
+	if (err == -EBUSY || err == -EAGAIN)
 		files->looked_ns = 0;
 }
 
-static int look(struct debug_files *files, const struct object *object, struct reader *reader,
-                uint64_t *check_ns)
+static void look_for_debug(struct debug_files *files, struct object *object,
+                           const struct links *links, const struct debug_search *search)
+{
+	files->checks.left_ns = *search->check_ns;
+	int err = debugfile_open_aside(search->aside, object, links, &files->checks, &files->debug);
+	*search->check_ns = files->checks.left_ns;
+	if (err < 0)
+		files->debug = NULL;
+	note_search(files, err);
+}
+
+static void look_for_supplement(struct debug_files *files, struct object *object,
+                                const struct links *links, const struct debug_search *search)
+{
+	int fd = debugfile_open_supplement_aside(search->aside, object, links);
+
+	files->supplement = fd < 0 ? -1 : fd;
+	note_search(files, fd);
+}
+
+static int look(struct debug_files *files, struct object *object, const struct debug_search *search)
 {
 	struct links links;
-	int err = links_ask(reader, object, object->id, &links);
+	int err = links_ask(search->reader, object, object->id, &links);
 
 	if (err < 0)
 		return err;
 	files->looked_ns = clock_mono_ns();
 	files->has_dwarf = links.has_dwarf;
 	if (links.has_dwarf)
-		files->supplement = debugfile_open_supplement(object, &links);
+		look_for_supplement(files, object, &links, search);
 	else
-		look_for_debug(files, object, &links, check_ns);
+		look_for_debug(files, object, &links, search);
 	return 0;
 }
 
-bool debug_files_refresh(struct debug_files *files, const struct object *object,
-                         struct reader *reader, struct fetch *fetch, uint64_t *check_ns)
+/* The supplement of the debug file. */
+static void look_further(struct debug_files *files, const struct object *object,
+                         const struct debug_search *search)
 {
 	struct links links;
 
-	if (files->debug || files->supplement >= 0 ||
-	    (is_due(files) && look(files, object, reader, check_ns) < 0))
+	files->looked_ns = clock_mono_ns();
+	files->is_late = false;
+	if (links_ask(search->reader, files->debug, debugfile_number(object), &links) == 0)
+		look_for_supplement(files, files->debug, &links, search);
+}
+
+bool debug_files_refresh(struct debug_files *files, struct object *object,
+                         const struct debug_search *search)
+{
+	if (files->supplement >= 0 || (files->debug && !(files->is_late && is_due(files))))
 		return false;
-	if (!files->has_dwarf && !files->debug && fetch && object->build_id[0])
-		files->debug = open_fetched(object, fetch);
-	if (files->debug && links_ask(reader, files->debug, debugfile_number(object), &links) == 0)
-		files->supplement = debugfile_open_supplement(files->debug, &links);
+	if (files->debug) {
+		look_further(files, object, search);
+		return files->supplement >= 0;
+	}
+	if (is_due(files) && look(files, object, search) < 0)
+		return false;
+	if (!files->has_dwarf && !files->debug && search->fetch && object->build_id[0])
+		files->debug = open_fetched(object, search->fetch);
+	if (files->debug)
+		look_further(files, object, search);
 	return files->debug || files->supplement >= 0;
 }

@@ -189,9 +189,28 @@ static int ask(struct naming *naming, struct object *object)
 	return builder_error(naming->file->answers);
 }
 
+/* The file gets its names without the debug file as long as that is late. */
+static int refresh(struct naming *naming, struct object *object)
+{
+	struct file_names *names = naming->names;
+	struct known_file *file = naming->file;
+	const struct debug_search search = {
+		.reader = names_client_reader(names->client),
+		.aside = names->aside,
+		.fetch = names->fetch,
+		.check_ns = &names->check_ns,
+	};
+
+	names_client_hurry(names->client, PATIENCE_NS);
+	if (!debug_files_refresh(&file->debug, object, &search))
+		return 0;
+	return known_file_reset(&names->files, file);
+}
+
 static int name_known(struct naming *naming, struct object *object)
 {
 	struct known_file *file = naming->file;
+	uint64_t late = naming->names->late;
 	int err = 0;
 
 	if (object) {
@@ -200,12 +219,8 @@ static int name_known(struct naming *naming, struct object *object)
 		/* By the root folder and namespace at the time of opening: the process may have
 		 * ended. */
 		file->is_hosts = reach_is_hosts(&object->root, object->spaces.mount);
-		names_client_hurry(naming->names->client, PATIENCE_NS);
-		if (!is_late(naming->names) &&
-		    debug_files_refresh(&file->debug, object,
-		                        names_client_reader(naming->names->client),
-		                        naming->names->fetch, &naming->names->check_ns))
-			err = known_file_reset(&naming->names->files, file);
+		if (!is_late(naming->names))
+			err = refresh(naming, object);
 	}
 	if (!err)
 		err = find_answers(naming);
@@ -213,6 +228,8 @@ static int name_known(struct naming *naming, struct object *object)
 		err = ask(naming, object);
 	else if (!err)
 		naming->names->lost += naming->unanswered_count > 0;
+	if (naming->names->late == late)
+		naming->names->late += file->debug.is_late;
 	if (!err)
 		err = naming_copy_answers(naming);
 	return err;

@@ -54,6 +54,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 	symbolizer->files = (struct file_names){
 		.store = config->store,
 		.fetch = config->fetch,
+		.aside = aside_new(),
 		/* The data that is read is much larger than the names found in it. */
 		.client = names_client_new(config->program, config->max_bytes / 4 * 3),
 		.files = {.max_bytes = config->max_bytes / 16 * 3},
@@ -63,7 +64,9 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 	};
 	symbolizer->jit = config->jit;
 	symbolizer->told.max_bytes = config->max_bytes / 16;
-	return symbolizer->files.client && symbolizer->files.slow ? TAKE_PTR(symbolizer) : NULL;
+	return symbolizer->files.client && symbolizer->files.slow && symbolizer->files.aside
+	               ? TAKE_PTR(symbolizer)
+	               : NULL;
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
@@ -75,6 +78,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	known_files_release(&symbolizer->files.files);
 	told_files_release(&symbolizer->told);
 	kernel_names_release(&symbolizer->kernel);
+	aside_free(symbolizer->files.aside);
 	free(symbolizer);
 }
 

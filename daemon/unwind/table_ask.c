@@ -4,10 +4,15 @@
  */
 #include "unwind/table_ask.h"
 
-#include "object/debugfile.h"
+#include "base/clock.h"
 #include "unwind/table_wire.h"
 
 #include <errno.h>
+
+/* A checksum that takes longer is computed in several searches, so that none of them is taken for
+ * one that hangs. */
+enum { MAX_SEARCHES = 40 };
+static const uint64_t check_ns = 250 * NSEC_PER_MSEC;
 
 static int check(const uint8_t *bytes, size_t len, void *ctx)
 {
@@ -30,7 +35,20 @@ static bool says_nothing_of_file(int error)
 	return error == -ECHILD || error == -ENOMEM || error == -ECANCELED || error == -ETIMEDOUT;
 }
 
-int table_ask(struct reader *reader, const struct object *object, bool follow, struct range part,
+/* -ENOENT: there is none. -ECHILD: it is not known yet. */
+static int open_debug(struct table_asker *asker, struct object *object, const struct links *links,
+                      struct object **ret_debug)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < MAX_SEARCHES && err == -EAGAIN; i++) {
+		asker->checks.left_ns = check_ns;
+		err = debugfile_open_aside(asker->aside, object, links, &asker->checks, ret_debug);
+	}
+	return err == -ETIMEDOUT || err == -EBUSY || err == -EAGAIN ? -ECHILD : err;
+}
+
+int table_ask(struct table_asker *asker, struct object *object, bool follow, struct range part,
               size_t max_words, struct table **ret_table)
 {
 	_cleanup_(object_unrefp) struct object *debug = NULL;
@@ -44,19 +62,21 @@ int table_ask(struct reader *reader, const struct object *object, bool follow, s
 		.check = check,
 		.ctx = &asked,
 	};
-	int err = ask(reader, &query, ret_table);
+	int err = ask(asker->reader, &query, ret_table);
 
 	/* A file without call frame information may have been stripped of it: try its debug
 	 * file. */
 	if (err != -ENODATA)
 		return err;
-	int said = links_ask(reader, object, object->id, &links);
+	int said = links_ask(asker->reader, object, object->id, &links);
+	if (!said)
+		said = open_debug(asker, object, &links, &debug);
 	if (says_nothing_of_file(said))
 		return said;
-	if (said || debugfile_open(object, &links, &debug))
+	if (said)
 		return err;
 	query.question.job = READER_TABLE;
 	query.question.fds[0] = debug->fd;
 	query.file = debugfile_number(object);
-	return ask(reader, &query, ret_table);
+	return ask(asker->reader, &query, ret_table);
 }

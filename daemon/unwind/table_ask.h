@@ -5,11 +5,19 @@
  */
 #pragma once
 
+#include "object/debugfile.h"
 #include "object/object.h"
 #include "reader/reader.h"
 #include "unwind/table.h"
 
+struct table_asker {
+	struct reader *reader;
+	struct aside *aside; /* opens debug files */
+	struct debug_checks checks;
+};
+
 /* Like table_build_part(), for the object, or for its debug file when the object has no call frame
- * information. Other errors are those of reader_ask(). */
-int table_ask(struct reader *reader, const struct object *object, bool follow, struct range part,
+ * information. Other errors are those of reader_ask(); -ECHILD also when the debug file could not
+ * be opened yet. */
+int table_ask(struct table_asker *asker, struct object *object, bool follow, struct range part,
               size_t max_words, struct table **ret_table);

@@ -284,5 +284,5 @@ void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
 void tables_add_reader_stats(const struct tables *tables, struct reader_stats *stats)
 {
 	for (uint32_t i = 0; i < BUILDERS; i++)
-		reader_add_stats(tables->builders[i].reader, stats);
+		reader_add_stats(tables->builders[i].asker.reader, stats);
 }

@@ -40,12 +40,13 @@ int tables_builders_init(struct tables *tables, uv_loop_t *loop)
 
 		builder->tables = tables;
 		builder->lane = lane_new(loop, lanes[i], 1);
-		builder->reader = reader_new(&(struct reader_program){
+		builder->asker.reader = reader_new(&(struct reader_program){
 			READER_SELF, i == FOLLOWER ? "code" : "tables", MAX_TABLE_READER_BYTES,
 			i == FOLLOWER ? FOLLOWER_NICENESS : 0});
-		if (builder->reader && i != FOLLOWER)
-			reader_hurry(builder->reader, READER_FIRST_NS);
-		if (!builder->lane || !builder->reader)
+		if (builder->asker.reader && i != FOLLOWER)
+			reader_hurry(builder->asker.reader, READER_FIRST_NS);
+		builder->asker.aside = aside_new();
+		if (!builder->lane || !builder->asker.reader || !builder->asker.aside)
 			return -ENOMEM;
 	}
 	return 0;
@@ -56,7 +57,7 @@ void tables_builders_stop(struct tables *tables)
 	for (uint32_t i = 0; i < BUILDERS; i++) {
 		lane_stop(tables->builders[i].lane);
 		/* A build that has begun is waited for, but its answer is not needed. */
-		reader_cancel(tables->builders[i].reader);
+		reader_cancel(tables->builders[i].asker.reader);
 	}
 }
 
@@ -64,7 +65,8 @@ void tables_builders_release(struct tables *tables)
 {
 	for (uint32_t i = 0; i < BUILDERS; i++) {
 		lane_free(tables->builders[i].lane);
-		reader_free(tables->builders[i].reader);
+		reader_free(tables->builders[i].asker.reader);
+		aside_free(tables->builders[i].asker.aside);
 		table_free(tables->builders[i].table);
 	}
 }
@@ -76,7 +78,7 @@ void tables_builders_rest(struct tables *tables)
 
 		/* The lane is idle then, so its thread does not use the reader. */
 		if (!builder->object && !lane_length(builder->lane))
-			reader_rest(builder->reader, rest_ns);
+			reader_rest(builder->asker.reader, rest_ns);
 	}
 }
 
@@ -85,8 +87,9 @@ static void run_build(struct job *job)
 	struct builder *builder = (struct builder *)job;
 	uint64_t start = clock_mono_ns();
 
-	reader_of_user(builder->reader, reader_user(builder->object->user, builder->object->owner));
-	builder->error = table_ask(builder->reader, builder->object, builder->follow, builder->part,
+	reader_of_user(builder->asker.reader,
+	               reader_user(builder->object->user, builder->object->owner));
+	builder->error = table_ask(&builder->asker, builder->object, builder->follow, builder->part,
 	                           CHUNK_ROOM, &builder->table);
 	builder->took_ns = clock_mono_ns() - start;
 }

@@ -9,11 +9,11 @@
 #include "base/lane.h"
 #include "base/shares.h"
 #include "base/turns.h"
-#include "reader/reader.h"
 #include "unwind/chunks.h"
 #include "unwind/pieces.h"
 #include "unwind/pool.h"
 #include "unwind/table.h"
+#include "unwind/table_ask.h"
 #include "unwind/tables.h"
 #include "base/table.h"
 
@@ -61,7 +61,7 @@ struct builder {
 	struct job job;
 	struct tables *tables;
 	struct lane *lane;
-	struct reader *reader;
+	struct table_asker asker;
 	uint32_t id; /* the piece that is being built, or was built and waits for room; 0: none */
 	struct object *object; /* set while the worker thread builds */
 	uint64_t user;         /* LANE_USER() */

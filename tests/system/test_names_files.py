@@ -6,6 +6,7 @@ The programs are copies of tests/workloads/victim*, each with another function n
 
 import concurrent.futures
 import contextlib
+import ctypes
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import unittest
 
 import daemon
 import elf_file
+from lacks import host_lacks
 from workload import Workload, workload_path
 
 BESIDE = True
@@ -116,6 +118,48 @@ class Replaced(VictimTest):
         os.unlink(f"{self.folder}/gone")
         time.sleep(2)
         self.assert_spins(self.server.profile("last=30s"), gone.pid, 8)
+
+
+def hang(path):
+    """Makes open() of the file wait, as a server of files that is gone does, until the returned descriptor is closed. Returns None
+    where the kernel cannot."""
+    class_content, mark_add, open_perm, at_fdcwd = 0x4, 0x1, 0x10000, -100
+    libc = ctypes.CDLL(None, use_errno=True)
+    listener = libc.fanotify_init(class_content, os.O_RDONLY | os.O_CLOEXEC)
+    if listener < 0:
+        return None
+    if libc.fanotify_mark(listener, mark_add, ctypes.c_uint64(open_perm), at_fdcwd, os.fsencode(path)):
+        os.close(listener)
+        return None
+    return listener
+
+
+class Hanging(VictimTest):
+    def stripped(self, number):
+        """A program whose symbols are in a debug file beside it."""
+        path = victim(f"{self.folder}/stripped{number}", number)
+        subprocess.run(["objcopy", "--only-keep-debug", path, f"{path}.debug"], check=True)
+        subprocess.run(["strip", "--remove-section=.gnu_debuglink", path], check=True)
+        subprocess.run(["objcopy", f"--add-gnu-debuglink={path}.debug", path], check=True)
+        return path
+
+    def test_a_debug_file_that_hangs(self):
+        slow, fast = self.stripped(21), self.stripped(22)
+        listener = hang(f"{slow}.debug")
+        if listener is None:
+            host_lacks("fanotify, by which files hang")
+            return
+        self.running.callback(os.close, listener)
+        hung = self.run_program(slow)
+        others = [self.run_program(fast), self.run_program(victim(f"{self.folder}/whole", 23))]
+        for _ in range(2):
+            begun = time.monotonic()
+            profile = self.profile()
+            self.assertLess(time.monotonic() - begun, 20)
+            self.assertIn("names of 1 files are not ready yet: ask again later", profile.comments)
+            self.assert_spins(profile, others[0].pid, 22)
+            self.assert_spins(profile, others[1].pid, 23)
+            self.assertGreater(sum(s.count for s in profile.samples if s.labels["pid"] == hung.pid), 0)
 
 
 class Namespaces(VictimTest):

@@ -22,7 +22,7 @@ int debug_of(const struct object *object, struct object **ret_debug)
 {
 	const struct links links = links_of(object);
 
-	return debugfile_open(object, &links, ret_debug);
+	return debugfile_open_some(object, &links, NULL, ret_debug);
 }
 
 int supplement_of(const struct object *object)

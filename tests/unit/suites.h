@@ -122,6 +122,7 @@
 	SUITE(debugfile)         \
 	SUITE(tables_again)      \
 	SUITE(known_files)       \
+	SUITE(debugfile_aside)   \
 	SUITE(late_users)        \
 	SUITE(moment)            \
 	SUITE(fetch)             \

@@ -164,7 +164,9 @@ START_TEST(by_a_reader)
 {
 	_cleanup_(reader_freep) struct reader *reader =
 		reader_new(&(struct reader_program){READER_SELF, "test", 256 << 20, 0});
+	_cleanup_(aside_freep) struct aside *aside = aside_new();
 	_cleanup_(object_unrefp) struct object *object = NULL, *bare = NULL;
+	struct table_asker asker = {.reader = reader, .aside = aside};
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct elf_image image;
 
@@ -173,7 +175,7 @@ START_TEST(by_a_reader)
 		_cleanup_(table_freep) struct table *here = NULL, *there = NULL;
 
 		ck_assert_int_eq(table_build(object->elf, follow, WORDS, &here), 0);
-		ck_assert_int_eq(table_ask(reader, object, follow, everything, WORDS, &there), 0);
+		ck_assert_int_eq(table_ask(&asker, object, follow, everything, WORDS, &there), 0);
 		ck_assert_uint_eq(here->text, there->text);
 		ck_assert_uint_eq(here->blocks, there->blocks);
 		ck_assert_uint_eq(here->word_count, there->word_count);
@@ -182,10 +184,10 @@ START_TEST(by_a_reader)
 		                 here->word_count * sizeof(*here->words));
 	}
 	_cleanup_(table_freep) struct table *none = NULL;
-	ck_assert_int_eq(table_ask(reader, object, false, everything, 1000, &none), -E2BIG);
+	ck_assert_int_eq(table_ask(&asker, object, false, everything, 1000, &none), -E2BIG);
 	elf_image_init(&image, 1);
 	ck_assert_int_eq(object_open_bytes(&image, sizeof(image), "image", &bare), 0);
-	ck_assert_int_eq(table_ask(reader, bare, false, everything, WORDS, &none), -ENODATA);
+	ck_assert_int_eq(table_ask(&asker, bare, false, everything, WORDS, &none), -ENODATA);
 	struct reader_stats stats = {0};
 	reader_add_stats(reader, &stats);
 	ck_assert_uint_eq(stats.starts, 1);
@@ -198,7 +200,9 @@ START_TEST(without_memory)
 {
 	_cleanup_(reader_freep) struct reader *reader =
 		reader_new(&(struct reader_program){READER_SELF, "test", 64 << 10, 0});
+	_cleanup_(aside_freep) struct aside *aside = aside_new();
 	_cleanup_(object_unrefp) struct object *object = NULL, *bare = NULL;
+	struct table_asker asker = {.reader = reader, .aside = aside};
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct reader_stats stats = {0};
 	struct table *none = NULL;
@@ -212,8 +216,8 @@ START_TEST(without_memory)
 	ck_assert_int_eq(object_open_bytes(&image, sizeof(image), "image", &bare), 0);
 	bare->id = 1;
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(table_ask(reader, object, false, everything, WORDS, &none), -EIO);
-		ck_assert_int_eq(table_ask(reader, bare, false, everything, WORDS, &none),
+		ck_assert_int_eq(table_ask(&asker, object, false, everything, WORDS, &none), -EIO);
+		ck_assert_int_eq(table_ask(&asker, bare, false, everything, WORDS, &none),
 		                 -ENODATA);
 	}
 	reader_add_stats(reader, &stats);

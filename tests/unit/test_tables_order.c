@@ -222,7 +222,7 @@ START_TEST(what_takes_long_is_built_aside)
 		}
 	}
 	for (uint32_t i = 0; i < MAX_BUILDERS; i++)
-		reader_hurry(tables->builders[i].reader, 1);
+		reader_hurry(tables->builders[i].asker.reader, 1);
 	for (uint32_t epoch = 2; epoch < 2 + 4 * MANY; epoch++)
 		fixture_look(tables, epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, MANY);
