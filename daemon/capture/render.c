@@ -86,7 +86,7 @@ static const char *source_line(void *ctx, const char *file, uint32_t line)
 static int encode(const struct render_plan *plan, const struct profile *profile, struct buf *out)
 {
 	_cleanup_(source_cache_freep) struct source_cache *cache =
-		source_cache_new(&source_cache_budget);
+		source_cache_new(&source_cache_budget, symbolizer_aside(plan->symbolizer));
 	struct encode_options options = plan->options;
 	struct source_files files = {plan->symbolizer, cache, plan->viewer};
 	struct report_figures figures;

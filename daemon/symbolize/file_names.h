@@ -17,7 +17,7 @@ struct file_names {
 	struct names_client *client;
 	struct slow_names *slow; /* for files that are not read in time */
 	struct fetch *fetch;     /* NULL: no debuginfod servers */
-	struct aside *aside;     /* opens debug files */
+	struct aside *aside;     /* opens the files of users */
 	struct late_users late_users;
 	struct known_files files;
 	size_t max_answer_bytes; /* for one file */

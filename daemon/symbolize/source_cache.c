@@ -25,17 +25,20 @@ struct cached {
 };
 
 struct source_cache {
+	struct aside *aside;
 	struct cached *by_file;
 	struct source_budget left;
 	size_t opened, held;
 };
 
-struct source_cache *source_cache_new(const struct source_budget *budget)
+struct source_cache *source_cache_new(const struct source_budget *budget, struct aside *aside)
 {
 	struct source_cache *cache = calloc(1, sizeof(*cache));
 
-	if (cache)
-		cache->left = *budget;
+	if (!cache)
+		return NULL;
+	cache->left = *budget;
+	cache->aside = aside;
 	return cache;
 }
 
@@ -75,7 +78,7 @@ static struct source_text *read_text(struct source_cache *cache, const struct so
 		return NULL;
 	if (cache->held > MAX_HELD_BYTES)
 		clear(cache);
-	if (source_text_read_within(root, file, &cache->left, &text))
+	if (source_text_read_within(cache->aside, root, file, &cache->left, &text))
 		return NULL;
 	cache->held += source_text_memory(text);
 	return text;

@@ -14,8 +14,8 @@ struct source_cache;
  */
 extern const struct source_budget source_cache_budget;
 
-/* NULL when out of memory. */
-struct source_cache *source_cache_new(const struct source_budget *budget);
+/* Files are read by `aside`. NULL when out of memory. */
+struct source_cache *source_cache_new(const struct source_budget *budget, struct aside *aside);
 void source_cache_free(struct source_cache *cache);
 DEFINE_CLEANUP(struct source_cache *, source_cache_free)
 /* source_text_line() of a file, which is read when it is first needed. The text is valid until the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each file is read as a whole and split at its newlines once.
+ * Each file is read as a whole and split at its newlines once, by a reading that owns all that it
+ * uses, because it may be left behind.
  */
 #include "symbolize/source_text.h"
 
@@ -23,6 +24,9 @@ static const struct source_budget ample = {
 	.bytes = MAX_SOURCE_BYTES,
 	.memory = SIZE_MAX,
 };
+
+/* For a reading that ends by itself when its time is over. */
+static const uint64_t grace_ns = 100 * NSEC_PER_MSEC;
 
 struct source_text {
 	struct buf bytes; /* lines, each with a NUL in place of its newline */
@@ -166,29 +170,85 @@ static int read_text(const struct source_root *root, const char *file,
 	return err ? err : split(text, budget->memory);
 }
 
-int source_text_read_within(const struct source_root *root, const char *file,
-                            struct source_budget *budget, struct source_text **ret_text)
-{
-	_cleanup_(source_text_freep) struct source_text *text = calloc(1, sizeof(*text));
-	const uint64_t start_ns = clock_mono_ns();
-	uint64_t spent_ns;
-	int err = text ? read_text(root, file, budget, text) : -ENOMEM;
+struct reading {
+	struct aside_call call;
+	struct source_root root;
+	struct source_budget budget;
+	char *file;
+	struct source_text *text;
+	int err;
+};
 
-	spent_ns = clock_mono_ns() - start_ns;
-	budget->ns -= spent_ns < budget->ns ? spent_ns : budget->ns;
-	if (text)
-		budget->bytes -= text->bytes.len;
-	if (!err)
-		*ret_text = TAKE_PTR(text);
-	return err;
+static void reading_free(struct reading *reading)
+{
+	if (!reading)
+		return;
+	source_text_free(reading->text);
+	free(reading->file);
+	free(reading);
+}
+DEFINE_CLEANUP(struct reading *, reading_free)
+
+static void free_call(struct aside_call *call)
+{
+	reading_free((struct reading *)call);
 }
 
-int source_text_read(const struct source_root *root, const char *file,
+/* On the thread aside. */
+static void run_reading(struct aside_call *call)
+{
+	struct reading *reading = (struct reading *)call;
+
+	reading->err = read_text(&reading->root, reading->file, &reading->budget, reading->text);
+}
+
+static struct reading *reading_new(const struct source_root *root, const char *file,
+                                   const struct source_budget *budget)
+{
+	_cleanup_(reading_freep) struct reading *reading = calloc(1, sizeof(*reading));
+
+	if (!reading)
+		return NULL;
+	reading->call = (struct aside_call){.owner = root->pid ? owner_read(root->pid) : 0,
+	                                    .pid = root->pid,
+	                                    .run = run_reading,
+	                                    .free = free_call};
+	reading->root = *root;
+	reading->budget = *budget;
+	reading->file = strdup(file);
+	reading->text = calloc(1, sizeof(*reading->text));
+	return reading->file && reading->text ? TAKE_PTR(reading) : NULL;
+}
+
+int source_text_read_within(struct aside *aside, const struct source_root *root, const char *file,
+                            struct source_budget *budget, struct source_text **ret_text)
+{
+	_cleanup_(reading_freep) struct reading *reading = reading_new(root, file, budget);
+	const uint64_t start_ns = clock_mono_ns();
+	uint64_t spent_ns;
+	int err;
+
+	if (!reading)
+		return -ENOMEM;
+	err = aside_run(aside, &reading->call, budget->ns + grace_ns);
+	spent_ns = clock_mono_ns() - start_ns;
+	budget->ns -= spent_ns < budget->ns ? spent_ns : budget->ns;
+	if (err == -ETIMEDOUT)
+		reading = NULL;
+	if (err)
+		return -ETIMEDOUT;
+	budget->bytes -= reading->text->bytes.len;
+	if (!reading->err)
+		*ret_text = TAKE_PTR(reading->text);
+	return reading->err;
+}
+
+int source_text_read(struct aside *aside, const struct source_root *root, const char *file,
                      struct source_text **ret_text)
 {
 	struct source_budget budget = ample;
 
-	return source_text_read_within(root, file, &budget, ret_text);
+	return source_text_read_within(aside, root, file, &budget, ret_text);
 }
 
 void source_text_free(struct source_text *text)

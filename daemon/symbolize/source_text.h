@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/aside.h"
 #include "base/cleanup.h"
 
 #include <stdbool.h>
@@ -32,10 +33,11 @@ struct source_root {
 
 struct source_text;
 
-/* Reads the file at that absolute path, within two seconds. Errors: those of path_open() and
- * read(), -ENOMEM, -ESRCH when the process that named the file has ended, even if its pid is in use
- * again, and -EPERM when the viewer may not see the file. */
-int source_text_read(const struct source_root *root, const char *file,
+/* Reads the file at that absolute path, on a thread aside because its file system may hang, within
+ * two seconds. Errors: those of path_open() and read(), -ENOMEM, -ESRCH when the process that named
+ * the file has ended, even if its pid is in use again, and -EPERM when the viewer may not see the
+ * file; -ETIMEDOUT also while others of the user of the process hang. */
+int source_text_read(struct aside *aside, const struct source_root *root, const char *file,
                      struct source_text **ret_text);
 
 /* Limits on reading files: time and bytes for all of them together, memory for each. */
@@ -46,7 +48,7 @@ struct source_budget {
 
 /* The same within a budget, from which it subtracts what it used; also -EFBIG when the lines would
  * take too much memory. The part of the file that exceeds the bytes is not there. */
-int source_text_read_within(const struct source_root *root, const char *file,
+int source_text_read_within(struct aside *aside, const struct source_root *root, const char *file,
                             struct source_budget *budget, struct source_text **ret_text);
 void source_text_free(struct source_text *text);
 DEFINE_CLEANUP(struct source_text *, source_text_free)

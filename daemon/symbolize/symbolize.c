@@ -348,6 +348,11 @@ bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, cons
 	return false;
 }
 
+struct aside *symbolizer_aside(struct symbolizer *symbolizer)
+{
+	return symbolizer->files.aside;
+}
+
 void symbolizer_cancel(struct symbolizer *symbolizer)
 {
 	names_client_cancel(symbolizer->files.client);

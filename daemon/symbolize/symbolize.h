@@ -44,6 +44,8 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder);
  * processes that see the host's files come first. False also when the root folder is gone. */
 bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, const char *container,
                            struct source_root *ret_root);
+/* Opens the files of users, on the thread that calls symbolizer_run(). */
+struct aside *symbolizer_aside(struct symbolizer *symbolizer);
 /* Any thread: the current run and all later ones leave out further names from files. */
 void symbolizer_cancel(struct symbolizer *symbolizer);
 /* Releases what is worth holding only while profiles are requested. */

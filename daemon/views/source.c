@@ -123,7 +123,7 @@ static int read_source(struct errand *errand)
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "no profile so far names %.300s", source->file);
 	root.viewer = source->viewer;
-	err = source_text_read(&root, source->file, &text);
+	err = source_text_read(symbolizer_aside(source->symbolizer), &root, source->file, &text);
 	if (err)
 		return refuse_file(source, err);
 	if (source->line > source_text_count(text) && source->line > 1)

@@ -8,6 +8,7 @@
 #include "object/debugfile.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/hanging.h"
 #include "tests/unit/lacks.h"
 #include "tests/unit/open_mapped.h"
 #include "tests/unit/section_image.h"
@@ -18,7 +19,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/fanotify.h>
 
 enum { ID_BYTES = 20, ALICE = 1000, CODE = 0x401000 };
 
@@ -95,11 +95,7 @@ static void set_up(void)
 	all.aside = aside_new();
 	all.reader = reader_new(&(struct reader_program){READER_SELF, "test", 256 << 20, 0});
 	ck_assert(all.aside && all.reader);
-	all.listener = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY);
-	if (all.listener >= 0)
-		ck_assert_int_eq(fanotify_mark(all.listener, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD,
-		                               in_folder("slow.debug")),
-		                 0);
+	all.listener = hang_opens_of(in_folder("slow.debug"));
 	all.begun_ns = clock_mono_ns();
 }
 

@@ -16,6 +16,7 @@
 
 static const struct source_root ours = {0};
 static char root[64], path[128];
+static struct aside *aside;
 static struct source_cache *cache;
 static struct source_budget budget;
 
@@ -28,7 +29,8 @@ static void set_up(void)
 	ck_assert_uint_le(budget.ns, NSEC_PER_SEC);
 	/* A busy host does not matter here. */
 	budget.ns = 60 * NSEC_PER_SEC;
-	cache = source_cache_new(&budget);
+	aside = aside_new();
+	cache = source_cache_new(&budget, aside);
 }
 
 static void tear_down(void)
@@ -36,6 +38,7 @@ static void tear_down(void)
 	char command[128];
 
 	source_cache_free(cache);
+	aside_free(aside);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	ck_assert_int_eq(system(command), 0);
 }
@@ -130,12 +133,12 @@ START_TEST(time_ends)
 	put("a.c", "yes\n", 0644, 0);
 	source_cache_free(cache);
 	budget.ns = 0;
-	cache = source_cache_new(&budget);
+	cache = source_cache_new(&budget, aside);
 	ck_assert_ptr_null(line(1));
 	source_cache_free(cache);
 	/* The time is over when the file is opened. */
 	budget.ns = 1;
-	cache = source_cache_new(&budget);
+	cache = source_cache_new(&budget, aside);
 	ck_assert_ptr_null(line(1));
 	put("b.c", "yes\n", 0644, 0);
 	ck_assert_ptr_null(line(1));

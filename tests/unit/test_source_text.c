@@ -3,6 +3,7 @@
  * Source files: which may be read, by any path, and what their lines are.
  */
 #include "tests/unit/descriptors.h"
+#include "tests/unit/hanging.h"
 #include "tests/unit/lacks.h"
 #include "tests/unit/suites.h"
 
@@ -24,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static struct aside *aside;
 static char root[64];
 static int folder;
 
@@ -61,6 +63,7 @@ static void set_up(void)
 {
 	char loop[5000];
 
+	aside = aside_new();
 	snprintf(root, sizeof(root), "/tmp/profd-source-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	ck_assert_int_eq(chmod(root, 0755), 0);
@@ -88,6 +91,7 @@ static void tear_down(void)
 {
 	char command[128];
 
+	aside_free(aside);
 	close(folder);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	ck_assert_int_eq(system(command), 0);
@@ -226,9 +230,32 @@ START_TEST(ends_in_time)
 	                 -ETIMEDOUT);
 	ck_assert_int_eq(fd, -1);
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
-	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), -ETIMEDOUT);
+	ck_assert_int_eq(source_text_read_within(aside, &ours, path, &budget, &text), -ETIMEDOUT);
 	ck_assert_ptr_null(text);
 	ck_assert_uint_eq(budget.bytes, 100);
+}
+END_TEST
+
+/* A file that hangs is left behind, and further ones are read. */
+START_TEST(does_not_hang)
+{
+	const struct source_root ours = {.pid = (uint32_t)getpid()}, hosts = {0};
+	struct source_text *text = NULL;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/src/a.c", root);
+	_cleanup_close_ int listener = hang_opens_of(path);
+	if (host_lacks(listener >= 0, "root and fanotify, by which files hang"))
+		return;
+	uint64_t begun_ns = clock_mono_ns();
+	ck_assert_int_eq(source_text_read(aside, &ours, path, &text), -ETIMEDOUT);
+	ck_assert_int_eq(source_text_read(aside, &ours, path, &text), -ETIMEDOUT);
+	ck_assert_ptr_null(text);
+	put("b.c", "yes\n", 4, 0644);
+	snprintf(path, sizeof(path), "%s/b.c", root);
+	ck_assert_int_eq(source_text_read(aside, &hosts, path, &text), 0);
+	ck_assert_uint_lt(clock_mono_ns() - begun_ns, 15 * NSEC_PER_SEC);
+	source_text_free(text);
 }
 END_TEST
 
@@ -240,14 +267,14 @@ START_TEST(takes_no_more_than_that)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
-	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), 0);
+	ck_assert_int_eq(source_text_read_within(aside, &ours, path, &budget, &text), 0);
 	ck_assert_uint_eq(source_text_memory(text), 8);
 	source_text_free(text);
 	text = NULL;
 	ck_assert_uint_eq(budget.bytes, 3);
 	ck_assert_uint_gt(budget.ns, 0);
 	ck_assert_uint_lt(budget.ns, 60 * NSEC_PER_SEC);
-	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), 0);
+	ck_assert_int_eq(source_text_read_within(aside, &ours, path, &budget, &text), 0);
 	ck_assert_str_eq(source_text_line(text, 1), "yes");
 	source_text_free(text);
 	text = NULL;
@@ -255,7 +282,7 @@ START_TEST(takes_no_more_than_that)
 	/* The bytes read count, even when they exceed the limit. */
 	budget.bytes = 10;
 	budget.memory = 7;
-	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), -EFBIG);
+	ck_assert_int_eq(source_text_read_within(aside, &ours, path, &budget, &text), -EFBIG);
 	ck_assert_ptr_null(text);
 	ck_assert_uint_eq(budget.bytes, 6);
 }
@@ -319,8 +346,9 @@ START_TEST(nothing_that_a_user_mounted)
 	snprintf(of, sizeof(of), "/proc/%d/root", child);
 	snprintf(path, sizeof(path), "%s/a.c", at);
 	ck_assert_int_eq(path_open(&theirs, path, &fd), mounters[_i].err);
-	ck_assert_int_eq(source_text_read(&(struct source_root){.pid = theirs.pid}, path, &text),
-	                 mounters[_i].err);
+	ck_assert_int_eq(
+		source_text_read(aside, &(struct source_root){.pid = theirs.pid}, path, &text),
+		mounters[_i].err);
 	source_text_free(text);
 	/* The file system is not asked for a missing file either. */
 	snprintf(path, sizeof(path), "%s/nothing", at);
@@ -360,8 +388,9 @@ static struct source_text *lines_of(const char *bytes, size_t len)
 	put("lines", bytes, len, 0644);
 	snprintf(path, sizeof(path), "%s/lines", root);
 	/* As for another process: this process's root, through /proc. */
-	ck_assert_int_eq(
-		source_text_read(&(struct source_root){.pid = (uint32_t)getpid()}, path, &text), 0);
+	ck_assert_int_eq(source_text_read(aside, &(struct source_root){.pid = (uint32_t)getpid()},
+	                                  path, &text),
+	                 0);
 	ck_assert_int_eq(unlinkat(folder, "lines", 0), 0);
 	return text;
 }
@@ -439,12 +468,14 @@ START_TEST(of_the_very_process)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct source_text *text = NULL;
 
-		ck_assert_int_eq(source_text_read(&cases[i].root, path, &text), cases[i].err);
+		ck_assert_int_eq(source_text_read(aside, &cases[i].root, path, &text),
+		                 cases[i].err);
 		source_text_free(text);
 	}
 	/* A missing file is not reported missing for another process with the pid. */
-	ck_assert_int_eq(source_text_read(&cases[2].root, "/nowhere", &(struct source_text *){0}),
-	                 -ESRCH);
+	ck_assert_int_eq(
+		source_text_read(aside, &cases[2].root, "/nowhere", &(struct source_text *){0}),
+		-ESRCH);
 }
 END_TEST
 
@@ -460,6 +491,7 @@ Suite *source_text_suite(void)
 	tcase_add_test(tests, nothing_that_the_kernel_makes_up);
 	tcase_add_test(tests, the_daemon_may_read_what_others_may_not);
 	tcase_add_test(tests, ends_in_time);
+	tcase_add_test(tests, does_not_hang);
 	tcase_add_test(tests, takes_no_more_than_that);
 	tcase_add_loop_test(tests, nothing_that_a_user_mounted, 0,
 	                    sizeof(mounters) / sizeof(mounters[0]));
