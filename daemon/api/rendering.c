@@ -90,8 +90,8 @@ static void end(struct rendering *rendering)
 static void finish(struct rendering *rendering, const struct rendering *leader,
                    struct answer *shared, int err)
 {
-	if (!err && !answer_is_for(shared, rendering->turn.account,
-	                           rendering->service->policy->answer_bytes))
+	if (!err &&
+	    !answer_is_for(shared, rendering->account, rendering->service->policy->answer_bytes))
 		err = -ENOBUFS;
 	if (rendering->request && err)
 		fail(rendering, err);
@@ -118,10 +118,10 @@ static uint64_t payer_of(const struct rendering *leader)
 	const struct rendering *rendering = leader;
 	struct answers *answers = &leader->parking->answers;
 
-	while (rendering && !answers_have_room(answers, rendering->turn.account, leader->body.len,
+	while (rendering && !answers_have_room(answers, rendering->account, leader->body.len,
 	                                       leader->service->policy->answer_bytes))
 		rendering = rendering == leader ? leader->followers : rendering->next;
-	return rendering ? rendering->turn.account : leader->turn.account;
+	return rendering ? rendering->account : leader->account;
 }
 
 static void on_rendered(struct job *job)
@@ -159,8 +159,10 @@ static struct rendering *find_equal(const struct rendering *rendering)
 	return NULL;
 }
 
+/* The leader's account may have a long queue of its own, and its client may be gone. */
 static void follow(struct rendering *rendering, struct rendering *leader)
 {
+	lane_hasten_turn(leader->service->render, &leader->turn, rendering->account);
 	rendering->leader = leader;
 	rendering->next = leader->followers;
 	leader->followers = rendering;
@@ -171,7 +173,7 @@ static void follow(struct rendering *rendering, struct rendering *leader)
  * have keys of their own. */
 static void set_max(struct rendering *rendering)
 {
-	bool root = !rendering->turn.account;
+	bool root = !rendering->account;
 
 	rendering->body.max = request_answer_max(rendering->request);
 	if (rendering->key.len)
@@ -200,7 +202,8 @@ int rendering_start(struct rendering *rendering)
 	set_viewer(rendering);
 	rendering->error = -ECANCELED;
 	rendering->turn.job = (struct job){.run = run_render, .done = on_rendered};
-	rendering->turn.account = client_account(rendering->request->client);
+	rendering->account = client_account(rendering->request->client);
+	rendering->turn.account = rendering->account;
 	set_max(rendering);
 	rendering->parking = rendering->request->parking;
 	leader = buf_error(&rendering->key) ? NULL : find_equal(rendering);

@@ -3,8 +3,9 @@
  * struct rendering - the last part of every request that is answered with a profile: the plan is
  * rendered on the render lane, and the suspended request is answered with the result, as a named
  * file where the format is a file. Requests for the same profile at the same time, of which there
- * may be hundreds, are answered with one rendering. Embedded in its owner, which keeps all that the
- * plan points to until done(). Loop thread only.
+ * may be hundreds, are answered with one rendering, as soon as a rendering for any of them alone
+ * would be. Embedded in its owner, which keeps all that the plan points to until done(). Loop
+ * thread only.
  */
 #pragma once
 
@@ -22,6 +23,7 @@ struct rendering {
 	void (*done)(struct rendering *rendering);
 
 	/* Private. */
+	uint64_t account; /* of the request; the turn may be that of a follower's account */
 	struct turn turn;
 	struct buf body;
 	char incomplete[RENDER_LINE_BYTES];

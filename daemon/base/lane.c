@@ -294,6 +294,20 @@ bool lane_cancel_turn(struct lane *lane, struct turn *turn)
 	return true;
 }
 
+/* A turn that runs has no later round than any new one. */
+void lane_hasten_turn(struct lane *lane, struct turn *turn, uint64_t account)
+{
+	struct turn own = {.account = account};
+	size_t has = find_round(lane, &own);
+
+	if (own.round >= turn->round || check_room(lane, account, has) ||
+	    !lane_cancel_turn(lane, turn))
+		return;
+	turn->account = account;
+	turn->round = own.round;
+	insert_turn(lane, turn);
+}
+
 void lane_stop(struct lane *lane)
 {
 	struct job *job;

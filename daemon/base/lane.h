@@ -82,6 +82,9 @@ int lane_submit_turn(struct lane *lane, struct turn *turn);
 /* Takes a turn out of the queue: neither run() nor done() will be called. False: it is not in the
  * queue, because it runs. */
 bool lane_cancel_turn(struct lane *lane, struct turn *turn);
+/* For an account that waits for the result of another's turn: where a new turn of this account
+ * would come earlier, and the account's share has room for it, the queued turn becomes that one. */
+void lane_hasten_turn(struct lane *lane, struct turn *turn, uint64_t account);
 /* What lane_submit_turn() would return now; for callers that have not gathered the job's data
  * yet. */
 int lane_has_room(const struct lane *lane, uint64_t account);

@@ -72,6 +72,43 @@ print(refused, flush=True)
 sys.stdin.read()
 """
 
+# Opens a connection for each target, and says so. Sends the requests when it gets a line, and says so. Prints when each of the
+# answers began.
+RACER = """
+import select, socket, sys, time
+become()
+made = [socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) for _ in sys.argv[3:]]
+print("ready", flush=True)
+sys.stdin.readline()
+for s, target in zip(made, sys.argv[3:]):
+    s.sendall(f"GET {target} HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n".encode())
+print("sent", flush=True)
+began = {}
+while len(began) < len(made):
+    for s in select.select([s for s in made if s not in began], [], [], 60)[0]:
+        assert s.recv(4096).startswith(b"HTTP/1.1 200")
+        began[s] = time.monotonic()
+print(*[began[s] for s in made], flush=True)
+"""
+
+
+@contextlib.contextmanager
+def racing(*arguments, uid):
+    """Runs RACER; yields a function that sends the requests, and one that returns the times of their answers."""
+    argv = [sys.executable, "-c", BECOME + RACER, *map(str, arguments), str(uid)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+
+        def send():
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            return process.stdout.readline()
+
+        process.stdout.readline()
+        try:
+            yield send, lambda: [float(word) for word in process.stdout.readline().split()]
+        finally:
+            process.kill()
+
 
 @contextlib.contextmanager
 def running(program, *arguments, uid=NOBODY.pw_uid):
@@ -206,6 +243,31 @@ class Connections(unittest.TestCase):
                 stranger = as_user(NOBODY.pw_uid)
                 self.assertEqual(curl("http://x/healthz", "--unix-socket", path, through=stranger), (200, "ok\n"))
                 self.assertEqual(profd.metrics()["profd_http_refused_connections_total"], 0)
+
+
+class Turns(unittest.TestCase):
+    MANY = 150
+
+    def test_a_shared_answer_comes_when_its_own_would(self):
+        """A user with a long queue also asks, as the last thing, what two others ask a moment later."""
+        with Daemon("--max-requests", "512") as profd, contextlib.ExitStack() as stack:
+            time.sleep(3)
+            now = time.time()
+            same = f"/profile?from={now - 2:.3f}&to={now - 0.5:.3f}&format=text"
+            targets = [f"{same}&rows={rows}" for rows in range(1, self.MANY)] + [same]
+            # The names are looked up now.
+            self.assertEqual(profd.get(same).status, 200)
+            first, *others = (
+                stack.enter_context(racing("127.0.0.1", profd.port, *asked, uid=uid))
+                for uid, asked in ((54321, targets), (54322, [same]), (54323, [same])))
+            with stopped(profd):
+                for send, _ in (first, *others):
+                    self.assertEqual(send(), "sent\n")
+            long, *short = (times() for _, times in (first, *others))
+            self.assertEqual(len(long), self.MANY)
+            for (began,) in short:
+                self.assertLess(sum(time < began for time in long), self.MANY / 2)
+            self.assertEqual(profd.metrics()["profd_http_answers_shared_total"], 2)
 
 
 # Runs a command that sees another /etc/subuid than the host's.

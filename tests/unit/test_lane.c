@@ -265,6 +265,93 @@ START_TEST(a_turn_that_waits_can_be_cancelled)
 }
 END_TEST
 
+/* Submits a turn for each account; the last one is then hastened for `account`. */
+static void run_hastened(struct record *record, const uint64_t *accounts, int count,
+                         uint64_t account)
+{
+	struct test_turn turns[16];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, WORK_render, 32);
+	for (int i = 0; i < count; i++)
+		ck_assert_int_eq(submit_turn(lane, &turns[i], record, accounts[i]), 0);
+	lane_hasten_turn(lane, &turns[count - 1].turn, account);
+	ck_assert_uint_eq(lane_length(lane), (size_t)count);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(record->done_count, count);
+	lane_free(lane);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+
+static void assert_ran(const struct record *record, const int *accounts)
+{
+	for (int i = 0; i < record->ran_count; i++)
+		ck_assert_int_eq(record->ran[i], accounts[i]);
+}
+
+START_TEST(who_waits_for_another_one_waits_no_longer)
+{
+	static const uint64_t accounts[] = {1, 1, 1, 3, 1}, hers[] = {1, 2, 1, 3, 1, 1};
+	struct record record = {0};
+
+	/* The last one becomes a turn of account 2, which has none. */
+	run_hastened(&record, accounts, 5, 2);
+	assert_ran(&record, (const int[]){1, 3, 2, 1, 1});
+	/* Where account 2 has one, its next one comes in the round after that. */
+	record = (struct record){0};
+	run_hastened(&record, hers, 6, 2);
+	assert_ran(&record, (const int[]){1, 2, 3, 1, 2, 1});
+}
+END_TEST
+
+START_TEST(a_turn_that_comes_soon_stays)
+{
+	static const uint64_t accounts[] = {1, 2, 2, 3}, own[] = {2, 1, 1, 1};
+	struct record record = {0};
+
+	run_hastened(&record, accounts, 4, 2); /* it comes before the next one of account 2 */
+	assert_ran(&record, (const int[]){1, 2, 3, 2});
+	record = (struct record){0};
+	run_hastened(&record, own, 4, 1); /* it is the account's own */
+	assert_ran(&record, (const int[]){2, 1, 1, 1});
+	record = (struct record){0};
+	run_hastened(&record, accounts, 1, 2); /* it runs */
+	assert_ran(&record, (const int[]){1});
+}
+END_TEST
+
+/* Of 16 places account 1 has 7, and account 2 four of the others, which it uses up. */
+START_TEST(no_turn_is_hastened_beyond_a_share)
+{
+	static const uint64_t late = 1, other = 2;
+	struct test_turn turns[16], more;
+	struct test_job jobs[JOBS];
+	struct record record = {0};
+	uv_loop_t loop;
+	int count = 0;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, WORK_render, 16);
+	init_jobs(jobs, &record, lane);
+	ck_assert_int_eq(lane_submit(lane, &jobs[0].job), 0);
+	while (count < 7)
+		ck_assert_int_eq(submit_turn(lane, &turns[count++], &record, late), 0);
+	while (count < 11)
+		ck_assert_int_eq(submit_turn(lane, &turns[count++], &record, other), 0);
+	lane_hasten_turn(lane, &turns[6].turn, other);
+	ck_assert_uint_eq(turns[6].turn.account, late);
+	lane_hasten_turn(lane, &turns[6].turn, 3);
+	ck_assert_uint_eq(turns[6].turn.account, 3);
+	ck_assert_int_eq(submit_turn(lane, &more, &record, other), -EDQUOT);
+	lane_stop(lane);
+	ck_assert_int_eq(record.done_count, 11);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	lane_free(lane);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+END_TEST
+
 /* Of 16 places there are 14 for all accounts except root: 7 for the first, then 4 of the 7 that are
  * left. */
 START_TEST(nobody_has_the_whole_queue)
@@ -380,6 +467,9 @@ Suite *lane_suite(void)
 	tcase_add_test(tcase, how_long_a_job_has_been_running);
 	tcase_add_test(tcase, who_asks_for_much_waits_for_himself);
 	tcase_add_test(tcase, a_turn_that_waits_can_be_cancelled);
+	tcase_add_test(tcase, who_waits_for_another_one_waits_no_longer);
+	tcase_add_test(tcase, a_turn_that_comes_soon_stays);
+	tcase_add_test(tcase, no_turn_is_hastened_beyond_a_share);
 	tcase_add_test(tcase, nobody_has_the_whole_queue);
 	tcase_add_test(tcase, users_take_turns);
 	tcase_add_test(tcase, turns_are_forgotten);
