@@ -9,7 +9,8 @@
 
 enum {
 	OOM_COMM_BYTES = 16,
-	OOM_RING_BYTES = 16 * 1024, /* some 200 victims, of a group that is killed as a whole */
+	OOM_RING_BYTES = 32 * 1024, /* an account's share is some 200 victims of a group that is
+	                               killed as a whole */
 	OOM_USER_UNKNOWN = -1,
 };
 

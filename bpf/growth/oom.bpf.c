@@ -5,15 +5,17 @@
  */
 #include "bpf/oom.h"
 
-#include "bpf/kernel.bpf.h"
+#include "bpf/user.bpf.h"
 
 #include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, OOM_RING_BYTES);
 } oom_victims SEC(".maps");
+
+/* Whoever may limit the memory of a control group can have its processes killed in any number. */
+struct ring_user_map oom_users SEC(".maps");
 
 u64 oom_victims_lost;
 
@@ -49,7 +51,6 @@ static __always_inline void describe(struct oom_victim *victim, struct task_stru
 
 	victim->pid = BPF_CORE_READ(task, tgid);
 	victim->tid = BPF_CORE_READ(task, pid);
-	victim->user = BPF_CORE_READ(task, real_cred, uid.val);
 	BPF_CORE_READ_STR_INTO(&victim->comm, task, comm);
 	if (!mm || bpf_core_type_exists(struct mm_rss_stat))
 		return;
@@ -59,22 +60,47 @@ static __always_inline void describe(struct oom_victim *victim, struct task_stru
 	READ_PAGES(victim->swap_pages, mm, MM_SWAPENTS);
 }
 
-/* The argument is the task since 6.9, and its thread id before; kernel addresses are negative. */
-SEC("raw_tp/mark_victim")
-int oom_mark_victim(struct bpf_raw_tracepoint_args *ctx)
+/* NULL where the ring has no room. `task` is NULL where only the thread's id is known. */
+static __always_inline struct oom_victim *victim_new(struct task_struct___victim *task, u32 tid,
+                                                     u32 user)
 {
 	struct oom_victim *victim = bpf_ringbuf_reserve(&oom_victims, sizeof(*victim), 0);
 
+	if (!victim)
+		return NULL;
+	__builtin_memset(victim, 0, sizeof(*victim));
+	victim->user = user;
+	if (task)
+		describe(victim, task);
+	else
+		victim->tid = tid;
+	return victim;
+}
+
+/* The argument is the task since 6.9, and its thread id before; kernel addresses are negative. A
+ * victim whose user is not known counts for the user of the current task, which needs the
+ * memory. */
+SEC("raw_tp/mark_victim")
+int oom_mark_victim(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct___victim *task = NULL;
+	u32 user = OOM_USER_UNKNOWN, place = user_place();
+	struct oom_victim *victim = NULL;
+	struct ring_user *owner;
+
+	if ((s64)ctx->args[0] < 0) {
+		task = (struct task_struct___victim *)ctx->args[0];
+		user = BPF_CORE_READ(task, real_cred, uid.val);
+		place = account_place(&hash_key, user_account(user));
+	}
+	owner = ring_user_at(&oom_victims, &oom_users, OOM_RING_BYTES, place);
+	if (owner)
+		victim = victim_new(task, (u32)ctx->args[0], user);
 	if (!victim) {
 		__sync_fetch_and_add(&oom_victims_lost, 1);
 		return 0;
 	}
-	__builtin_memset(victim, 0, sizeof(*victim));
-	victim->user = OOM_USER_UNKNOWN;
-	if ((s64)ctx->args[0] < 0)
-		describe(victim, (struct task_struct___victim *)ctx->args[0]);
-	else
-		victim->tid = (u32)ctx->args[0];
 	bpf_ringbuf_submit(victim, 0);
+	ring_user_charge(&oom_victims, owner, sizeof(*victim));
 	return 0;
 }

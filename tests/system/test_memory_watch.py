@@ -9,12 +9,14 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 from daemon import Daemon
 from memory_group import MemoryGroup
 from profile_pb import Profile
+from test_clients import NOBODY
 from warm_up import warm_up
 from workload import Workload
 
@@ -237,6 +239,51 @@ class MemoryWatch(unittest.TestCase):
                 self.assertEqual(answer.status, status, answer.text)
                 self.assertIn(word, answer.text)
                 self.assertEqual(answer.text.count("\n"), 1)
+
+
+class ManyKilled(unittest.TestCase):
+    OTHER, MANY = 54321, 300  # more than profd has room for until it reads them
+
+    # Its children take more than their group has, one after the other, as another user. It is in no such group.
+    LOSER = """
+import os, sys
+for _ in range(int(sys.argv[1])):
+    child = os.fork()
+    if not child:
+        with open(sys.argv[3], "w") as procs:
+            procs.write(str(os.getpid()))
+        os.setgroups([])
+        os.setgid(int(sys.argv[2]))
+        os.setuid(int(sys.argv[2]))
+        kept = bytearray(b"x") * (64 << 20)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 9
+"""
+
+    def test_a_user_leaves_room_for_the_kills_of_others(self):
+        with contextlib.ExitStack() as stack:
+            groups = [MemoryGroup(f"profd-test-{os.getpid()}-{name}", limit) for name, limit in (("many", 8 * MIB), ("one", LIMIT))]
+            for group in groups:
+                stack.callback(group.remove)
+            profd = stack.enter_context(Daemon())
+            one = stack.enter_context(Workload("hog", uid=self.OTHER, stdin=subprocess.PIPE))
+            stack.callback(one.process.stdin.close)
+            groups[1].add(one.pid)
+            wait_for("a timeline", lambda: profd.get(f"/memory?pid={one.pid}").status == 200)
+            os.kill(profd.pid, signal.SIGSTOP)
+            try:
+                subprocess.run([sys.executable, "-c", self.LOSER, str(self.MANY), str(NOBODY.pw_uid),
+                                os.path.join(groups[0].path, "cgroup.procs")], check=True)
+                one.process.stdin.write("go\n")
+                one.process.stdin.flush()
+                self.assertEqual(one.process.wait(60), -signal.SIGKILL)
+            finally:
+                os.kill(profd.pid, signal.SIGCONT)
+            wait_for("its keepsake", lambda: one.pid in [kept["pid"] for kept in profd.json("/oom")])
+            metrics = profd.metrics()
+        killed, lost = (metrics[f"profd_memory_oom_{name}_total"] for name in ("kills", "kills_lost"))
+        self.assertEqual(killed + lost, self.MANY + 1)
+        self.assertGreater(lost, self.MANY / 4)
 
 
 if __name__ == "__main__":
