@@ -4,6 +4,7 @@
  */
 #include "bpf/walk/unwind.bpf.h"
 
+#include "bpf/sum.h"
 #include "bpf/task.bpf.h"
 #include "bpf/user.bpf.h"
 
@@ -80,7 +81,7 @@ static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 s
 			return -1;
 	}
 	__sync_fetch_and_add(&tally->count, samples);
-	__sync_fetch_and_add(&tally->value, value);
+	sum_add(&tally->value, value);
 	tally->last_ns = now;
 	if (scratch->key.kind == KIND_block)
 		__sync_fetch_and_add(&tally->took_ns, scratch->waited_ns);

@@ -9,6 +9,7 @@
 #include "bpf/growth/growth.bpf.h"
 #include "bpf/growth/growth_seats.bpf.h"
 #include "bpf/slots.bpf.h"
+#include "bpf/sum.h"
 #include "bpf/walk/unwind_entry.bpf.h"
 
 /* Mean number of bytes between samples. Set before load. */
@@ -112,6 +113,12 @@ static __always_inline u64 count_down(u64 bytes)
 	return bytes;
 }
 
+/* A sum that grows no further is due, too: it would not reach a later number. */
+static __always_inline int is_due(const struct mapped *mapped, u64 bytes)
+{
+	return bytes >= mapped->pace.due || bytes >= sum_most;
+}
+
 SEC("raw_tp/vm_unmapped_area")
 int address_space_grows(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -129,7 +136,7 @@ int address_space_grows(struct bpf_raw_tracepoint_args *ctx)
 	if (!bytes || !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
 		return 0;
 	mapped = mapped_of_current();
-	if (mapped && __sync_fetch_and_add(&mapped->bytes, bytes) + bytes >= mapped->pace.due)
+	if (mapped && is_due(mapped, sum_add(&mapped->bytes, bytes)))
 		take_sample(mapped);
 	return 0;
 }

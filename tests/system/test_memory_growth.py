@@ -154,6 +154,34 @@ class MemoryGrowth(unittest.TestCase):
         self.assertGreater(sum(weights), 120 * MIB)
 
 
+class Vast(unittest.TestCase):
+    """What is mapped and unmapped in a loop adds up to more than numbers can hold."""
+
+    FULL = 1 << 52  # a sum in the kernel half grows up to here, and by one mapping
+
+    def test_sums_stay_within_their_bound(self):
+        with daemon.Daemon("--growth=yes") as own:
+            start = time.time()
+            with Workload("memory_growth", "vast", stdin=subprocess.PIPE) as vast, vast.process.stdin:
+                warm_up(own)
+                vast.process.stdin.write("go\n")
+                vast.process.stdin.flush()
+                said = int(vast.process.stdout.readline())
+                end = time.time()
+                query = f"pid={vast.pid}&type=mmap"
+                profile = own.profile(f"from={start:.3f}&{query}")
+                # Where a sum is full samples are taken all the same.
+                last = own.profile(f"from={end - 0.3:.3f}&to={end:.3f}&{query}")
+        self.assertGreater(said, 1 << 63)
+        values = [sample.values[BYTES] for sample in profile.samples]
+        # Each of the functions has a sum in each half that was drained.
+        most = 2 * self.FULL * (end - start + 5) * 4
+        self.assertGreaterEqual(min(values), 0)
+        self.assertGreater(max(values), self.FULL // 2)
+        self.assertLess(sum(values), most)
+        self.assertGreater(last.total(BYTES), self.FULL // 2)
+
+
 class Kinds(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -19,6 +19,7 @@
 	SUITE(bpf_flip)          \
 	SUITE(heartbeat)         \
 	SUITE(bpf_types)         \
+	SUITE(sums)              \
 	SUITE(aside)             \
 	SUITE(crew)              \
 	SUITE(opener)            \

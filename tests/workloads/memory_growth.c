@@ -13,6 +13,7 @@
  *   file     pages of a file, read
  *   mmap     address space that is never touched
  *   storm    the same, as fast as possible, and unmapped again
+ *   vast     the same, up to 48 TiB at a time, more than 2^63 bytes in all
  */
 #include "work.h"
 
@@ -76,6 +77,11 @@ static __attribute__((noipa)) void map_and_unmap(size_t bytes)
 		munmap(map(HUGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1), HUGE);
 }
 
+static __attribute__((noipa)) void map_at_once(size_t bytes)
+{
+	munmap(map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1), bytes);
+}
+
 static const struct mode modes[] = {
 	{"anon", 128 << 10, 100, touch},
 	{"refill", 640 << 10, 40, touch},
@@ -84,6 +90,7 @@ static const struct mode modes[] = {
 	{"file", 128 << 10, 50, read_only},
 	{"mmap", HUGE, 100, only_map},
 	{"storm", HUGE, 5000, map_and_unmap},
+	{"vast", (size_t)8 << 40, 110000, map_at_once},
 };
 
 #define GROW(name)                                            \
