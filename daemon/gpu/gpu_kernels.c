@@ -201,7 +201,7 @@ static void add_kernel(struct gpu_kernels *kernels, const struct gpu_event *even
 	uint64_t weight = event->allocated ?: 1;
 	const uint64_t values[PROFILE_VALUES] = {
 		times(kernels_told(event), weight, MAX_GPU_KERNELS_TOLD),
-		times(ran_ns(event, launch), weight, MAX_GPU_TOLD_S * (uint64_t)NS_PER_S),
+		times(ran_ns(event, launch), weight, MAX_GPU_TOLD_NS),
 	};
 	uint32_t path, leaf, tid = launch ? launch->tid : event->tid;
 

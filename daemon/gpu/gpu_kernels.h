@@ -31,6 +31,7 @@ enum {
 	MAX_GPU_TOLD_S = 3600,
 };
 
+#define MAX_GPU_TOLD_NS (MAX_GPU_TOLD_S * 1000000000ULL)
 /* A million kernels a second for that time. */
 #define MAX_GPU_KERNELS_TOLD (MAX_GPU_TOLD_S * 1000000ULL)
 
