@@ -12,6 +12,10 @@
 
 /* A search costs a few failing open() calls for each file. */
 #define LOOK_AGAIN_NS (60 * NSEC_PER_SEC)
+/* After a search that took too long; twice as long each further time. The CPUs may have been busy.
+ */
+#define LATE_AGAIN_NS (5 * NSEC_PER_SEC)
+enum { MAX_DOUBLINGS = 8 };
 
 void debug_files_release(struct debug_files *files)
 {
@@ -35,18 +39,29 @@ static struct object *open_fetched(const struct object *object, struct fetch *fe
 	return TAKE_PTR(debug);
 }
 
+static uint64_t pause_ns(const struct debug_files *files)
+{
+	uint64_t ns = files->is_late ? LATE_AGAIN_NS << files->late_times : LOOK_AGAIN_NS;
+
+	return ns < LOOK_AGAIN_NS ? ns : LOOK_AGAIN_NS;
+}
+
 static bool is_due(const struct debug_files *files)
 {
 	bool may_change = files->is_late || (!files->has_dwarf && !files->debug);
 
 	return !files->looked_ns ||
-	       (may_change && clock_mono_ns() - files->looked_ns >= LOOK_AGAIN_NS);
+	       (may_change && clock_mono_ns() - files->looked_ns >= pause_ns(files));
 }
 
 /* A search that was refused has cost nothing, so the next call searches. */
 static void note_search(struct debug_files *files, int err)
 {
 	files->is_late = err == -ETIMEDOUT || err == -EBUSY;
+	if (!files->is_late)
+		files->late_times = 0;
+	else if (err == -ETIMEDOUT && files->late_times < MAX_DOUBLINGS)
+		files->late_times++;
 	if (err == -EBUSY || err == -EAGAIN)
 		files->looked_ns = 0;
 }

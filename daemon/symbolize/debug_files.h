@@ -16,8 +16,9 @@ struct debug_files {
 	int supplement;       /* descriptor of what is shared with other debug files, or -1 */
 	uint64_t looked_ns;   /* time of the last search; 0: the next call searches */
 	bool has_dwarf;       /* the executable itself had DWARF then */
-	bool is_late; /* the last search took too long, or was refused because others of the user
-	                 did */
+	/* The last search took too long, or was refused because others of the user did. */
+	bool is_late;
+	uint8_t late_times; /* how often it took too long, since it last did not */
 	struct debug_checks checks;
 };
 
@@ -35,6 +36,6 @@ void debug_files_release(struct debug_files *files);
 /* Searches for the files. While there are none, later calls search again, because they may have
  * been installed meanwhile. The checksum of a large file is completed in later calls, and the file
  * is used then. A file whose file system hangs delays one call by a second, and is searched for
- * again after a minute. True when the files have changed. */
+ * again after ten seconds, later after a minute. True when the files have changed. */
 bool debug_files_refresh(struct debug_files *files, struct object *object,
                          const struct debug_search *search);
