@@ -157,8 +157,11 @@ static int set_deadline(const struct looking *looking)
 	if (now >= looking->until_ns)
 		return -ETIMEDOUT;
 	uint64_t left = looking->until_ns - now;
-	reader_deadline(looking->reader, left < file_ns ? left : file_ns);
-	reader_longest(looking->reader, left);
+	uint64_t deadline_ns = left < file_ns ? left : file_ns;
+
+	reader_deadline(looking->reader, deadline_ns);
+	/* Waits for a CPU count: the other files are to have their time. */
+	reader_longest(looking->reader, deadline_ns);
 	return 0;
 }
 
@@ -167,8 +170,6 @@ static int heed(struct looking *looking, const struct mapped *file, int err)
 {
 	struct heap_search *search = looking->search;
 
-	if (err == -ECHILD && clock_mono_ns() >= looking->until_ns)
-		return -ETIMEDOUT;
 	if (err == -ECHILD || err == -ECANCELED || err == -ENOMEM)
 		return err;
 	/* Other errors mean that it is no ELF file, such as an archive of Java classes. */
