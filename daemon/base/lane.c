@@ -170,6 +170,27 @@ static void on_work(uv_work_t *work)
 
 static void start(struct lane *lane, struct job *job);
 
+static void give_up_late(struct lane *lane)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct job **link = &lane->turns, *late = NULL, *job;
+
+	while ((job = *link)) {
+		if (!turn_of(job)->account ||
+		    now_ns - turn_of(job)->queued_mono_ns < LANE_PATIENCE_NS) {
+			link = &job->next;
+			continue;
+		}
+		*link = job->next;
+		lane->queued--;
+		LL_PREPEND(late, job);
+	}
+	while ((job = late)) {
+		late = job->next;
+		job->done(job);
+	}
+}
+
 static void on_worked(uv_work_t *work, int status)
 {
 	struct lane *lane = work->data;
@@ -177,6 +198,7 @@ static void on_worked(uv_work_t *work, int status)
 
 	(void)status; /* only uv_cancel() makes it non-zero */
 	note_used(lane);
+	give_up_late(lane);
 	next = take_next(lane);
 	lane->running = NULL;
 	/* The next job starts before done(), so that the worker is not idle meanwhile, and because
@@ -271,6 +293,7 @@ int lane_submit_turn(struct lane *lane, struct turn *turn)
 
 	if (err)
 		return err;
+	turn->queued_mono_ns = clock_mono_ns();
 	if (lane->running) {
 		insert_turn(lane, turn);
 		return 0;

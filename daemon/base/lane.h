@@ -10,6 +10,7 @@
 
 #include "base/accounts.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,8 +57,13 @@ struct job {
 struct turn {
 	struct job job;
 	uint64_t account; /* 0: no account; the job counts against no share */
-	uint64_t round;   /* private to the lane */
+	/* Private to the lane. */
+	uint64_t round, queued_mono_ns;
 };
+
+/* A turn of an account that has not begun after this time is given up: what it holds is in no
+ * bound, and the queue may be of any length. done() is called without run(), as by lane_stop(). */
+#define LANE_PATIENCE_NS (120 * NSEC_PER_SEC)
 
 /* To be called before the first loop. Sets the number of pool threads so that no lane waits for
  * another, and libuv's own work for none of them. */

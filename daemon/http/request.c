@@ -357,6 +357,11 @@ void request_fail(struct request *request, int err)
 	else if (err == -EDQUOT)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
 		       "this client has used up its share of in-flight requests; try again");
+	else if (err == -ECANCELED) /* as of a turn of base/lane.h */
+		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+		       "this request has waited for %d s behind others and has not begun; try "
+		       "again",
+		       (int)(LANE_PATIENCE_NS / NSEC_PER_SEC));
 	else if (err == -EBUSY)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
 		       "this client's requests have taken its share of this second; try again");
@@ -375,6 +380,7 @@ void request_fail(struct request *request, int err)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again");
 	else
 		refuse(&refusal, MHD_HTTP_INTERNAL_SERVER_ERROR, "failed: %s", strerror(-err));
+	request->parking->stats.refused_full += err == -ECANCELED;
 	request->parking->stats.refused_memory += err == -ENOBUFS;
 	request->parking->stats.refused_large += err == -EFBIG;
 	request->parking->stats.refused_user += err == -EDQUOT || err == -EBUSY;

@@ -125,6 +125,7 @@
 	SUITE(known_files)       \
 	SUITE(debugfile_aside)   \
 	SUITE(late_users)        \
+	SUITE(lane_late)         \
 	SUITE(moment)            \
 	SUITE(fetch)             \
 	SUITE(fetch_asked)       \
