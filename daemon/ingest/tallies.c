@@ -244,6 +244,8 @@ static void add_waker(struct tallying *on, const struct tally_key *key, const st
 	waits.pid = woken.pid;
 	waits.tid = woken.tid;
 	path = add_waker_name(on, key, waker);
+	if (key->kernel_stack == STACK_NONE && key->user_stack == STACK_NONE)
+		path = add_pseudo(on, path, NOT_SEEN);
 	path = add_user(on, path, key->user_stack, key->pid, waker);
 	path = add_kernel(on, key->kernel_stack, path);
 	path = add_pseudo(on, path, WAKES_FRAME);
