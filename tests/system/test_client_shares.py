@@ -267,7 +267,8 @@ class Turns(unittest.TestCase):
             self.assertEqual(len(long), self.MANY)
             for (began,) in short:
                 self.assertLess(sum(time < began for time in long), self.MANY / 2)
-            self.assertEqual(profd.metrics()["profd_http_answers_shared_total"], 2)
+            # The second one's answer may be ready before the third one's request is read.
+            self.assertIn(profd.metrics()["profd_http_answers_shared_total"], (1, 2))
 
 
 # Runs a command that sees another /etc/subuid than the host's.

@@ -58,14 +58,15 @@ class Wall(unittest.TestCase):
         main = [s for s in wall.samples if s.labels["tid"] == pid]
         both, sleeps, computes = (sum(s.values[1] for s in main if name in s.names and s.labels["state"] in states) / wall.duration_ns
                                   for name, states in (("both", STATES), ("sleeps", {"sleep"}), ("computes", {"running"})))
-        self.assertAlmostEqual(both, 1, delta=0.1)
+        self.assertAlmostEqual(sum(s.values[1] for s in main) / wall.duration_ns, 1, delta=0.02)
+        # Where other programs have many waits, some are not sampled when they begin, and have no frames of Python.
+        self.assertGreater(both, 0.7)
         # On busy CPUs it also wants one. The interval may begin and end anywhere in a round.
         self.assertAlmostEqual(sleeps / (sleeps + computes), 0.6, delta=0.06)
         self.assertGreater(sleeps + computes, 0.3)
         other = [s for s in wall.samples if s.labels["tid"] != pid]
         event, named = (sum(s.values[1] for s in other if name in (None, *s.names)) / wall.duration_ns for name in (None, "waits_for"))
         self.assertAlmostEqual(event, 1, delta=0.1)
-        # Where other programs have many waits, some are not sampled when they begin, and have no frames of Python.
         self.assertGreater(named, 0.7)
         self.assertRegex(text, r"\bsleeps\b")
         self.assertRegex(text, r"(?m)^States: sleep [\d.]+ % \(.*\), .*running [\d.]+ %")
