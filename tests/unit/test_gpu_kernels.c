@@ -284,7 +284,7 @@ START_TEST(test_shares)
 	struct gpu_kernels_stats stats;
 	struct profile *slice;
 	uint64_t lost;
-	char name[16];
+	char name[32];
 
 	for (event.address = 0; event.address < 5; event.address++)
 		ck_assert_int_eq(gpu_launches_add(launches, &event, words), 0);
