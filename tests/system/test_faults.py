@@ -32,8 +32,9 @@ class Faults(unittest.TestCase):
                 before, begun = faults_of(workload.pid), time.monotonic()
                 cls.profile = server.profile(f"type=fault&seconds={SECONDS}&pid={workload.pid}")
                 after, took = faults_of(workload.pid), time.monotonic() - begun
-                # The numbers are of a little longer than the profile, on busy CPUs by a tenth.
-                cls.kernel = [(now - count) * cls.profile.duration_ns / 1e9 / took for now, count in zip(after, before)]
+                # The numbers are of a little longer than the profile, on busy CPUs by a tenth, in which the program may not have run.
+                cls.whole = [now - count for now, count in zip(after, before)]
+                cls.kernel = [count * cls.profile.duration_ns / 1e9 / took for count in cls.whole]
             cls.metrics = server.metrics()
         if os.environ.get("FIGURES"):
             print(cls.kernel, {kind: cls.count(lambda s, k=kind: s.labels["fault"] == k) for kind in ("minor", "major")}, file=sys.stderr)
@@ -44,10 +45,11 @@ class Faults(unittest.TestCase):
 
     def test_numbers_are_those_of_the_kernel(self):
         self.assertEqual([value[0] for value in self.profile.types], ["samples", "faults"])
-        for kind, expected in zip(("minor", "major"), self.kernel):
+        for kind, expected, whole in zip(("minor", "major"), self.kernel, self.whole):
             found = self.count(lambda s, k=kind: s.labels["fault"] == k)
             self.assertGreater(expected, 100)
-            self.assertAlmostEqual(found / expected, 1, delta=0.1, msg=(kind, expected))
+            self.assertGreater(found / expected, 0.9, (kind, expected))
+            self.assertLess(found / whole, 1.02, (kind, whole))
 
     def test_by_function(self):
         three, one = (self.count(lambda s, n=name: n in s.names and s.labels["fault"] == "minor") for name in ("touches_three", "touches_one"))

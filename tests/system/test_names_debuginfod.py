@@ -226,7 +226,7 @@ class Debuginfod(unittest.TestCase):
         self.assertTrue(self.was_asked(listener))
         code, took = server.stop()
         self.assertEqual(code, 0)
-        self.assertLess(took, 2)
+        self.assertLess(took, 10)
 
     def test_nobody_is_asked_unless_named(self):
         listener, url = self.listen()
