@@ -7,14 +7,13 @@
 #include "base/accounts.h"
 #include "base/clock.h"
 #include "base/table.h"
-#include "base/text.h"
 #include "base/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <utlist.h>
 
-enum { STACK_BYTES = 256 * 1024, MAX_DEBTORS = 1024, PART = 20, MAX_SCHEDSTAT_BYTES = 128 };
+enum { STACK_BYTES = 256 * 1024, MAX_DEBTORS = 1024, PART = 20 };
 
 /* A call that takes longer is slow, and its time is its user's debt, which wanes by 1/PART. */
 static const uint64_t slow_ns = 10 * NSEC_PER_MSEC, max_debt_ns = NSEC_PER_SEC / 2;
@@ -57,28 +56,13 @@ static bool end_call(struct aside *aside, struct aside_call *call)
 	return false;
 }
 
-/* For how long a thread has waited for a CPU, in all: the second number of its schedstat
- * (Documentation/scheduler/sched-stats). 0 where the kernel does not count that. */
-static uint64_t run_delay_ns(int schedstat)
-{
-	char bytes[MAX_SCHEDSTAT_BYTES];
-	ssize_t len = pread(schedstat, bytes, sizeof(bytes), 0);
-	struct text text = text_of(bytes, len > 0 ? (size_t)len : 0);
-	uint64_t ran_ns, waited_ns;
-
-	return text_decimal(&text, &ran_ns) && text_char(&text, ' ') &&
-	                       text_decimal(&text, &waited_ns)
-	               ? waited_ns
-	               : 0;
-}
-
 static void run(struct aside_call *call, int schedstat)
 {
-	uint64_t begun_ns = clock_mono_ns(), delay_ns = run_delay_ns(schedstat), took_ns;
+	uint64_t begun_ns = clock_mono_ns(), delay_ns = thread_wait_ns(schedstat), took_ns;
 
 	call->run(call);
 	took_ns = clock_mono_ns() - begun_ns;
-	delay_ns = run_delay_ns(schedstat) - delay_ns;
+	delay_ns = thread_wait_ns(schedstat) - delay_ns;
 	call->took_ns = took_ns > delay_ns ? took_ns - delay_ns : 0;
 }
 

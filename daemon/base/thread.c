@@ -4,7 +4,12 @@
  */
 #include "base/thread.h"
 
+#include "base/text.h"
+
 #include <signal.h>
+#include <unistd.h>
+
+enum { MAX_SCHEDSTAT_BYTES = 128 };
 
 static int create(pthread_t *ret_thread, const pthread_attr_t *attr, thread_fn *fn, void *ctx)
 {
@@ -35,4 +40,17 @@ int thread_start_detached(size_t stack_bytes, thread_fn *fn, void *ctx)
 	err = create(&thread, &attr, fn, ctx);
 	pthread_attr_destroy(&attr);
 	return err;
+}
+
+uint64_t thread_wait_ns(int schedstat)
+{
+	char bytes[MAX_SCHEDSTAT_BYTES];
+	ssize_t len = pread(schedstat, bytes, sizeof(bytes), 0);
+	struct text text = text_of(bytes, len > 0 ? (size_t)len : 0);
+	uint64_t ran_ns, waited_ns;
+
+	return text_decimal(&text, &ran_ns) && text_char(&text, ' ') &&
+	                       text_decimal(&text, &waited_ns)
+	               ? waited_ns
+	               : 0;
 }

@@ -17,6 +17,11 @@ typedef void *thread_fn(void *ctx);
 int thread_start(pthread_t *ret_thread, thread_fn *fn, void *ctx); /* to be joined */
 int thread_start_detached(size_t stack_bytes, thread_fn *fn, void *ctx);
 
+/* For how long a thread, or a process's first thread, has waited for a CPU, in all: the second
+ * number of its schedstat (Documentation/scheduler/sched-stats), which is open. The kernel counts a
+ * wait when it ends. 0 where it does not count them, or the file is not open. */
+uint64_t thread_wait_ns(int schedstat);
+
 /* A condition whose waits end by clock_mono_ns(). */
 static inline int thread_cond_init(pthread_cond_t *cond)
 {

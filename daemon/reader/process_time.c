@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel counts waits for a CPU in the second number of schedstat
- * (Documentation/scheduler/sched-stats).
+ * From the clock of the process, and from its schedstat.
  */
 #include "reader/process_time.h"
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/text.h"
+#include "base/cleanup.h"
+#include "base/thread.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
-
-enum { MAX_SCHEDSTAT_BYTES = 128 };
 
 uint64_t process_cpu_ns(pid_t pid)
 {
@@ -26,16 +23,10 @@ uint64_t process_cpu_ns(pid_t pid)
 
 uint64_t process_wait_ns(pid_t pid)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
-	uint64_t ran_ns, waited_ns;
+	_cleanup_close_ int schedstat = -1;
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	if (buf_read_file(&bytes, path, MAX_SCHEDSTAT_BYTES) < 0)
-		return 0;
-	struct text text = text_of(buf_text(&bytes), bytes.len);
-	return text_decimal(&text, &ran_ns) && text_char(&text, ' ') &&
-	                       text_decimal(&text, &waited_ns)
-	               ? waited_ns
-	               : 0;
+	schedstat = open(path, O_RDONLY | O_CLOEXEC);
+	return thread_wait_ns(schedstat);
 }
