@@ -6,9 +6,9 @@
 
 #include "api/rendering.h"
 #include "capture/heap_comments.h"
-#include "profile/held.h"
 #include "heap/heap_leaves.h"
 #include "http/loop_time.h"
+#include "profile/held.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
 #include "heap/heap_session.h"
 #include "heap/heap_standing.h"
 #include "heap/heaps_life.h"
+#include "ingest/event_ring.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,9 +36,8 @@ struct heaps {
 	struct heap_shared shared;
 	struct reader *reader; /* for static probes; the lane's */
 	struct heaps_stats stats;
-	struct ring_buffer *ring;
-	size_t bytes_read, most_bytes; /* of the ring, in the current read */
-	uint32_t pieces;               /* pieces read one soon after the other */
+	struct event_ring ring;
+	uint32_t pieces; /* of the ring, read one soon after the other */
 	struct heap_standing *standing;
 	uv_timer_t tick;
 	uint64_t tick_ms; /* 0: the timer is stopped */
@@ -58,34 +57,28 @@ static struct heap_session *find_serial(struct heaps *heaps, uint32_t serial)
 	return session;
 }
 
-/* Events of sessions that no client waits for any more are dropped. One read takes at most
- * `most_bytes`: a program that fills the ring as fast as it is read cannot keep the loop thread
- * here. */
-static int take_event(void *ctx, void *bytes, size_t len)
+/* Events of sessions that no client waits for any more are dropped. */
+static void take_event(void *ctx, const void *bytes, size_t len)
 {
 	const struct heap_event *event = bytes;
 	struct heaps *heaps = ctx;
 	struct heap_session *session;
 
-	heaps->bytes_read += len;
 	if (len < sizeof(*event) || len < sizeof(*event) + event->words * sizeof(uint64_t))
-		return 0;
+		return;
 	session = find_serial(heaps, event->serial);
 	if (!event->serial)
 		heap_standing_take(heaps->standing, event, (const uint64_t *)(event + 1));
 	else if (session && session->feed)
 		heap_session_take(session, event, (const uint64_t *)(event + 1));
-	return heaps->bytes_read < heaps->most_bytes ? 0 : -EAGAIN;
 }
 
 /* The ring exists once the first BPF programs are loaded. False: not yet. */
 static bool open_ring(struct heaps *heaps)
 {
-	int events = heaps->ring ? -1 : heap_kernel_events(&heaps->kernel);
+	int events = heaps->ring.buffer ? -1 : heap_kernel_events(&heaps->kernel);
 
-	if (events >= 0)
-		heaps->ring = ring_buffer__new(events, take_event, heaps, NULL);
-	return heaps->ring != NULL;
+	return heaps->ring.buffer || (events >= 0 && event_ring_open(&heaps->ring, events));
 }
 
 /* The tables go first: mappings and code objects are reported before the stacks that refer to them.
@@ -93,11 +86,7 @@ static bool open_ring(struct heaps *heaps)
 static bool read_events(struct heaps *heaps, size_t most_bytes)
 {
 	heaps->config.read_tables(heaps->config.ctx);
-	heaps->bytes_read = 0;
-	heaps->most_bytes = most_bytes;
-	if (open_ring(heaps))
-		ring_buffer__consume(heaps->ring);
-	return heaps->bytes_read >= most_bytes;
+	return open_ring(heaps) && event_ring_read(&heaps->ring, most_bytes);
 }
 
 static void count_result(struct heaps *heaps, const struct heap_result *result)
@@ -342,6 +331,7 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 	if (!heaps)
 		return -ENOMEM;
 	heaps->config = *config;
+	heaps->ring = (struct event_ring){.take = take_event, .ctx = heaps};
 	heaps->kernel.bpf = heaps->gpus.bpf = config->bpf;
 	heaps->slots.whole = MAX_HEAP_SESSIONS;
 	heaps->shared.kernel = &heaps->kernel;
@@ -407,7 +397,7 @@ void heaps_free(struct heaps *heaps)
 	lane_free(heaps->shared.lane);
 	aside_free(heaps->shared.aside);
 	reader_free(heaps->reader);
-	ring_buffer__free(heaps->ring);
+	event_ring_release(&heaps->ring);
 	free(heaps);
 }
 
