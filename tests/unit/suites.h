@@ -125,7 +125,7 @@
 	SUITE(known_files)       \
 	SUITE(debugfile_aside)   \
 	SUITE(late_users)        \
-	SUITE(lane_late)         \
+	SUITE(lane_turns)        \
 	SUITE(moment)            \
 	SUITE(fetch)             \
 	SUITE(fetch_asked)       \
